@@ -7,6 +7,7 @@
 #include <unordered_map>
 #include <utility>
 
+#include "base/median.h"
 #include "base/work_count.h"
 #include "model/name_flags.h"
 #include "model/recorder_lateness.h"
@@ -151,6 +152,8 @@ void split_edge(const CallTree& tree, const LaunchLinks& links, const HostStalls
   gaps->add(end, IdleCause::head_tail, kNoNode);
 }
 
+// Shorter ones lie between kernels that were ready, too.
+constexpr std::int64_t kLongGapNs = 3'000;
 constexpr std::ptrdiff_t kStallsLookedBack = 4;  // a blocking copy is two stalls: the copy and the wait behind it
 
 class Splitter {
@@ -161,6 +164,7 @@ class Splitter {
   DeviceIdle split() {
     gaps_.reserve(device_.work.size() + 1);
     find_first_launched();
+    find_time_on_the_way();
     const WorkRow* last = nullptr;  // the work that ends latest so far
     for (const WorkRow& work : device_.work) {
       if (work.end_ns <= work.start_ns) continue;  // takes no time: it neither fills a gap nor ends one
@@ -203,7 +207,40 @@ class Splitter {
       }
       late_host(thread, host_until, launch);
     }
+    if (is_too_late(last, next, launch)) {
+      const std::vector<HostStall>& stalls = context_.stalls.of_thread[thread_of(context_.tree, launch)];
+      note_restarts(stalls, stalls_from(stalls, returned));
+      return launching(gaps_.gap().end_ns, launch);
+    }
     add(gaps_.gap().end_ns, queued_cause(last, next), launch);
+  }
+
+  // It had returned when the device became idle, but so shortly before that its work was still on the way.
+  bool is_too_late(const WorkRow& last, const WorkRow& next, NodeId launch) const {
+    if (last.stream != next.stream || gaps_.gap().length() < kLongGapNs || launch == context_.links.launch[last.row] ||
+        context_.event_waits.before(launch))
+      return false;
+    const std::int64_t way_ns = next.start_ns - context_.tree.end_ns[launch.value];
+    return way_ns <= on_the_way_ns_ + on_the_way_ns_ / 4;
+  }
+
+  // From the return of a launch to the start of its work, where the device was idle all that time; of a few, the shortest of
+  // all.
+  void find_time_on_the_way() {
+    std::vector<std::int64_t> idle;
+    std::int64_t least = INT64_MAX, busy_until = INT64_MIN;
+    for (const WorkRow& work : device_.work) {
+      const std::int64_t was_busy_until = std::exchange(busy_until, std::max(busy_until, work.end_ns));
+      const NodeId launch = context_.links.launch[work.row];
+      if (launch == kNoNode || context_.event_waits.before(launch)) continue;
+      const std::int64_t returned = context_.tree.end_ns[launch.value];
+      if (returned > work.start_ns) continue;
+      least = std::min(least, work.start_ns - returned);
+      if (was_busy_until <= returned) idle.push_back(work.start_ns - returned);
+    }
+    constexpr std::size_t kFewestSamples = 3;
+    const std::int64_t usual = idle.size() < kFewestSamples ? least : median(std::move(idle));
+    on_the_way_ns_ = usual <= kKernelGapNs ? usual : 0;
   }
 
   void note_launch(const WorkRow& work) {
@@ -218,7 +255,7 @@ class Splitter {
   void late_host(std::size_t thread, std::int64_t until, NodeId launch) {
     const std::vector<HostStall>& stalls = context_.stalls.of_thread[thread];
     auto stall = stalls_from(stalls, position());
-    for (auto before = stall; before != stalls.begin() && stall - before < kStallsLookedBack;) note_restart(*--before);
+    note_restarts(stalls, stall);
     for (; stall != stalls.end() && stall->start_ns < until; ++stall) {
       launching(stall->start_ns, launch);
       charge(*stall, std::min(until, stall->end_ns));
@@ -227,6 +264,10 @@ class Splitter {
     launching(until, launch);
   }
 
+  // The last few before one.
+  void note_restarts(const std::vector<HostStall>& stalls, std::vector<HostStall>::const_iterator stall) {
+    for (auto before = stall; before != stalls.begin() && stall - before < kStallsLookedBack;) note_restart(*--before);
+  }
   void note_restart(const HostStall& stall) {
     if (stall.drains_queue() && stall.end_ns > ahead_ns_ && left_of(stall) > 0) restarts_.push_back(&stall);
   }
@@ -287,6 +328,7 @@ class Splitter {
   std::vector<const HostStall*> restarts_;  // stalls before the current time that drained the queue and are not charged in full
   std::unordered_map<const HostStall*, std::int64_t> charged_ns_;  // idle time so far, of stalls that drain the queue
   std::int64_t ahead_ns_ = INT64_MIN;                              // the last time at which the host had work queued
+  std::int64_t on_the_way_ns_ = 0;                                 // from a launch's return to its work
   NodeId previous_launch_ = kNoNode;
   std::unordered_map<std::int64_t, std::int64_t>
       first_launched_;  // by stream: start of its first work whose launch was recorded

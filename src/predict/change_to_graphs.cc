@@ -6,6 +6,7 @@
 
 #include <fmt/format.h>
 
+#include "model/idle.h"
 #include "predict/change_functions.h"
 #include "predict/host_time.h"
 
@@ -67,7 +68,7 @@ class GraphSections {
     if (done.launches < 2) return;
     sections_.push_back(done);
     launches_ += done.launches;
-    const std::int64_t from = graph_.start_ns[done.first], to = graph_.recorded_end_ns(done.last);
+    const std::int64_t from = graph_.start_ns[graph_.begin_of_call(done.first)], to = graph_.recorded_end_ns(done.last);
     // What holds the host up is there with a graph too.
     std::int64_t at = from;
     const std::vector<HostStall>& stalls = context_.scope.model().host_stalls().of_thread[lane.thread];
@@ -119,7 +120,8 @@ ChangeEffect change_to_cuda_graphs(const Change&, const ChangeContext& context, 
   const CompilerWork& compilers = context.scope.model().compiler_work();
   for (std::uint32_t node = graph.first_device; sections.graphs() > 0 && node < graph.size(); ++node) {
     std::int64_t& gap = times->gap_ns[node - graph.first_device];
-    if (!compilers.holds_work(graph.source[node])) gap = std::min(gap, kGraphGapNs);
+    // What waits for longer waits for other streams or processes, in a graph too.
+    if (!compilers.holds_work(graph.source[node]) && gap <= kKernelGapNs) gap = std::min(gap, kGraphGapNs);
   }
   effect.basis =
       fmt::format("{} launches in {} graphs, cut where the host waits; whether the program can be captured is not known",

@@ -128,8 +128,9 @@ ChangeEffect fuse_kernels(const Change& change, const ChangeContext& context, St
         const std::uint32_t launch = graph.edge_from[e];
         if (graph.kind[launch] != StepKind::launch) continue;
         times->edge_lag_ns[e] = kNoWait;
-        times->duration_ns[launch] = 0;
-        if (!graph.leads[launch] && graph.kind[launch - 1] == StepKind::host) times->duration_ns[launch - 1] = 0;
+        const std::uint32_t begin = graph.begin_of_call(launch);
+        times->duration_ns[launch] = times->duration_ns[begin] = 0;
+        if (!graph.leads[begin] && graph.kind[begin - 1] == StepKind::host) times->duration_ns[begin - 1] = 0;
       }
     }
   }

@@ -25,7 +25,12 @@ DeviceFloor::DeviceFloor(const StepGraph& graph, const std::vector<bool>& inside
         kernels[device_of_[i]].push_back({recorded.start_ns[node], recorded.end_ns[node]});
     }
   }
-  for (std::vector<Interval>& of_device : kernels) kernels_ns_.push_back(IntervalSet(std::move(of_device)).length());
+  for (std::vector<Interval>& of_device : kernels) {
+    std::int64_t sum = 0;
+    for (const Interval& kernel : of_device) saturating_add(&sum, kernel.length());
+    kernels_ns_.push_back(IntervalSet(std::move(of_device)).length());
+    in_turns_.push_back(sum > 0 ? static_cast<double>(kernels_ns_.back()) / static_cast<double>(sum) : 1);
+  }
 }
 
 std::int64_t DeviceFloor::least_ns(const StepTimes& times, double besides) const {
@@ -44,8 +49,12 @@ std::int64_t DeviceFloor::least_ns(const StepTimes& times, double besides) const
       // Work of one stream may overlap too.
       const std::int64_t gap = node == lane.first ? 0 : times.gap_ns[node - graph_.first_device];
       saturating_add(&stream, std::max<std::int64_t>(0, takes + std::min<std::int64_t>(0, gap)));
-      if (graph_.kind[node] == StepKind::kernel)
-        saturating_add(&kernels[device_of_[i]], -std::max<std::int64_t>(0, graph_.duration_ns[node] - takes));
+      if (graph_.kind[node] != StepKind::kernel) continue;
+      const std::size_t device = device_of_[i];
+      const std::int64_t longer = takes - graph_.duration_ns[node];
+      // What runs beside something else may do so when it takes longer.
+      const double added = longer > 0 ? in_turns_[device] * static_cast<double>(longer) : static_cast<double>(longer);
+      saturating_add(&kernels[device], static_cast<std::int64_t>(added));
     }
     most = std::max(most, stream);
   }

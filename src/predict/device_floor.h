@@ -26,6 +26,7 @@ class DeviceFloor {
   std::int64_t iterations_;
   std::vector<std::size_t> device_of_;    // by lane; of a host thread meaningless
   std::vector<std::int64_t> kernels_ns_;  // by device, of the recorded iterations: while any kernel ran
+  std::vector<double> in_turns_;          // by device: that, of the sum of all kernels; 1 where none ran beside another
 };
 
 }  // namespace ridge

@@ -10,6 +10,7 @@
 #include "base/median.h"
 #include "model/graph_replays.h"
 #include "model/name_flags.h"
+#include "predict/replay.h"
 
 namespace ridge {
 namespace {
@@ -28,6 +29,16 @@ StepKind kind_of(WorkSort sort) {
 std::int64_t typical(std::vector<std::int64_t> samples, std::int64_t otherwise) {
   return samples.size() < kFewestSamples ? otherwise : median(std::move(samples));
 }
+
+// The shortest of a kind: of work that always found a queue, it is what is known of a launch. A first use may take longer.
+class Shortest {
+ public:
+  void note(std::int64_t ns) { least_ns_ = std::min(least_ns_, ns); }
+  std::int64_t or_usual(std::int64_t usual_ns) const { return least_ns_ <= kLongestLatencyNs ? least_ns_ : usual_ns; }
+
+ private:
+  std::int64_t least_ns_ = INT64_MAX;
+};
 
 // How long launches and gaps take when nothing else is waited for.
 struct TypicalTimes {
@@ -75,12 +86,17 @@ class DeviceEdges {
 
   void measure() {
     std::vector<std::int64_t> latencies, graph_latencies, gaps;
+    Shortest latency;
+    std::size_t wait = 0;
     for (const StepLane& lane : graph_.lanes) {
       for (std::uint32_t node = lane.first; lane.device && node < lane.first + lane.count; ++node) {
         const bool leads = node == lane.first;
         if (!waits_for_launch(node, leads)) continue;
         const std::uint32_t launch = launch_of(node);
         const std::int64_t called = graph_.start_ns[launch], started = graph_.start_ns[node];
+        while (wait < waits_.size() && waits_[wait].node < node) ++wait;
+        if (wait < waits_.size() && waits_[wait].node == node) continue;  // for another stream, however long after its launch
+        if (started >= called && !by_graph(launch)) latency.note(started - called);
         if (leads || end_of(node - 1) <= called) {
           if (started >= called) (by_graph(launch) ? graph_latencies : latencies).push_back(started - called);
         } else if (end_of(node - 1) >= called + graph_.duration_ns[launch] + kSurelyQueuedNs && started >= end_of(node - 1)) {
@@ -88,7 +104,7 @@ class DeviceEdges {
         }
       }
     }
-    typical_.latency_ns = typical(std::move(latencies), kUsualLatencyNs);
+    typical_.latency_ns = typical(std::move(latencies), latency.or_usual(kUsualLatencyNs));
     typical_.graph_latency_ns = typical(std::move(graph_latencies), typical_.latency_ns);
     typical_.gap_ns = typical(std::move(gaps), kUsualGapNs);
     graph_.launch_latency_ns = typical_.latency_ns;

@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <map>
 #include <string_view>
+#include <unordered_map>
+#include <utility>
 
 #include "model/name_flags.h"
 #include "predict/full_queue.h"
@@ -14,8 +16,10 @@ namespace {
 
 // A thread that launches and was not woken by a handover: after a pause of this length something woke it.
 constexpr std::int64_t kPauseNs = 50'000;
-// What a blocking copy takes of the host before it waits, about.
+// What a blocking copy takes of the host before it waits, and what issuing takes of a launch that is slow for another reason.
 constexpr std::int64_t kIssueNs = 4'000;
+// A launch takes 2 to 10 us. One that takes longer loads code, builds something or waits in the driver first.
+constexpr std::int64_t kSlowLaunchNs = 50'000;
 
 // Where a thread's own time is cut; with a wait, from here to `until_ns` it waits for another thread.
 struct Cut {
@@ -54,6 +58,7 @@ class LaneBuilder {
       if (blocks(trace_, tree_, work[row], call)) blocking_.emplace_back(call.value, static_cast<std::uint32_t>(row));
     }
     std::sort(blocking_.begin(), blocking_.end());
+    find_slow(model);
     queued_ = launches_at_a_full_queue(model);
     waits_.resize(trace_.strings.size(), kNotAsked);
   }
@@ -140,6 +145,7 @@ class LaneBuilder {
     const bool waits = blocking != blocking_.end() && blocking->first == n;
     if (!waits && what == WaitFor::nothing) {
       if (std::ranges::binary_search(queued_, n)) return launch_at_a_full_queue(n);
+      if (const auto slow = slow_.find(n); slow != slow_.end()) return slow_launch(n, slow->second);
       const std::uint32_t node = push(StepKind::launch, tree_.start_ns[n], tree_.duration_ns(NodeId{n}), n);
       at_ns_ = tree_.end_ns[n];
       return node;
@@ -160,6 +166,32 @@ class LaneBuilder {
     at_ns_ = tree_.end_ns[n];
     return node;
   }
+  // It does what takes it so long, then issues.
+  std::uint32_t slow_launch(std::uint32_t n, std::int64_t issues) {
+    const std::int64_t start = tree_.start_ns[n], end = tree_.end_ns[n];
+    push(StepKind::host, start, issues - start, n);
+    const std::uint32_t node = push(StepKind::launch, issues, end - issues, n);
+    at_ns_ = end;
+    return node;
+  }
+  // Slow launches whose work a free stream began when they issued it: no earlier than shortly before, whatever the call took.
+  void find_slow(const Model& model) {
+    std::map<std::pair<std::int64_t, std::int64_t>, std::int64_t> free_ns;  // by device and stream: when it was done
+    for (const Device& device : model.timeline().devices) {
+      for (const WorkRow& row : device.work) {
+        std::int64_t& free = free_ns.try_emplace({device.id, row.stream}, INT64_MIN).first->second;
+        const std::int64_t was_free = std::exchange(free, std::max(free, row.end_ns));
+        const NodeId call = links_.launch[row.row];
+        if (call == kNoNode || call.value >= tree_.recorded || tree_.duration_ns(call) < kSlowLaunchNs) continue;
+        const std::int64_t issues = std::min(row.start_ns, tree_.end_ns[call.value]) - kIssueNs;
+        // Of several pieces of work the first tells, whether or not its stream was free.
+        const bool tells = was_free < issues && issues > tree_.start_ns[call.value] + kSlowLaunchNs / 2;
+        const auto [at, is_first] = slow_.try_emplace(call.value, tells ? issues : tree_.start_ns[call.value]);
+        if (!is_first) at->second = std::min(at->second, tells ? issues : tree_.start_ns[call.value]);
+      }
+    }
+    std::erase_if(slow_, [&](const auto& slow) { return slow.second <= tree_.start_ns[slow.first]; });
+  }
   void wait(std::uint32_t n, WaitFor what, std::int64_t from, std::uint32_t copy = StepGraph::kNone) {
     out_.waits.push_back({push(StepKind::wait, from, tree_.end_ns[n] - from, n), what, copy});
     at_ns_ = tree_.end_ns[n];
@@ -172,6 +204,7 @@ class LaneBuilder {
   HostLanes& out_;
   std::vector<std::pair<std::uint32_t, std::uint32_t>> blocking_;  // (call, row of its copy)
   std::vector<std::uint32_t> queued_;                              // launches that waited for a place in the queue
+  std::unordered_map<std::uint32_t, std::int64_t> slow_;           // slow launches: when they issued their work
   std::vector<std::uint8_t> waits_;                                // WaitFor by name
   const std::vector<Cut>* cuts_ = nullptr;
   std::vector<Tie>* ties_ = nullptr;

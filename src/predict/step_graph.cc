@@ -100,6 +100,12 @@ std::int64_t StepGraph::recorded_end_ns(std::uint32_t node) const {
   return std::max(start_ns[node], start_ns[node + 1]);
 }
 
+std::uint32_t StepGraph::begin_of_call(std::uint32_t launch) const {
+  const bool is_slow = !leads[launch] && kind[launch - 1] == StepKind::host && source[launch - 1] != kNone &&
+                       source[launch - 1] == source[launch];
+  return is_slow ? launch - 1 : launch;
+}
+
 std::uint32_t StepGraph::node_at(const StepLane& lane, std::int64_t time_ns) const {
   const auto begin = start_ns.begin() + lane.first;
   const auto after = std::upper_bound(begin, begin + lane.count, time_ns);

@@ -2,7 +2,8 @@
 // (replay.h) it gives the recorded step; with changed times, another.
 //
 // Nodes stand in lanes, each lane in order of time: host threads first, then streams.
-//  - host: a thread's own work between two calls that matter here; launch: a call that puts work on a device;
+//  - host: a thread's own work between two calls that matter here, and what a slow call does before it launches; launch: a call
+//    that puts work on a device;
 //    wait: the thread waits for a device or for another thread. A thread's nodes follow each other without gaps.
 //  - kernel, copy, comm: work of a stream.
 // A node waits for the one before it in its lane, and for its edges. An edge is passed `lag_ns` after its source: a call that
@@ -90,6 +91,8 @@ struct StepGraph {
   std::int64_t passed_ns(std::uint32_t node) const {
     return kind[node] == StepKind::launch ? start_ns[node] : recorded_end_ns(node);
   }
+  // The first node of a launch: what a slow one does before it issues its work is a node of its own.
+  std::uint32_t begin_of_call(std::uint32_t launch) const;
   // The node of a lane at a time: the last that starts no later; kNone before the first.
   std::uint32_t node_at(const StepLane& lane, std::int64_t time_ns) const;
   void fit();  // all nodes are there: the columns that grew with them give back their spare room

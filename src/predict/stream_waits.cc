@@ -74,8 +74,8 @@ class StreamWaits {
       if (!waited_for || !recorded || !own || !waiting || *recorded < 0) continue;
       const std::int64_t id = device.integer(event).value_or(0);
       const auto from = lane_of_.find({id, *waited_for}), to = lane_of_.find({id, *waiting});
-      any = true;
       if (from == lane_of_.end() || to == lane_of_.end() || from == to) continue;
+      any = true;
       const std::uint32_t behind = first_from(*from->second, *recorded), node = first_from(*to->second, *own);
       if (behind == from->second->first || node == to->second->first + to->second->count) continue;
       add(node, behind - 1, true);

@@ -218,7 +218,10 @@ Outcome WhatIf::outcome(std::span<const Change> changes, std::span<const Removal
   out.step_ns = std::max<std::int64_t>(0, base_ns_ + settled_ns(times) - base_settled_ns_);
   const bool needs_less = floor_->least_ns(times, kAllOfIt) < needed_before;
   out.step_ns = spread_further(terms.spreads, base_ns_, needs_less ? 0 : needed_before, *out.step_ns);
-  if (const std::int64_t least = std::min(floor_->least_ns(times), base_ns_); *out.step_ns < least) {
+  // What the device needs more is on top of a step that was told shorter than what it needs.
+  const std::int64_t needs = floor_->least_ns(times);
+  if (const std::int64_t least = std::min(needs, base_ns_ + std::max<std::int64_t>(0, needs - needed_before));
+      *out.step_ns < least) {
     out.step_ns = least;
     out.basis += (out.basis.empty() ? "" : "; ") + std::string("the device's own work takes the rest");
   }

@@ -60,6 +60,22 @@ TraceText a_and_b() {
   return text;
 }
 
+// Every 14 us a launch of 5, whose work is 18 us on its way and takes 6: each comes before the kernel before it has ended, and
+// yet the device waits for the host. One that is queued for long and starts late waits for something else.
+TEST(Idle, WorkThatIsOnItsWayWaitsForTheHost) {
+  TraceText text;
+  for (int i = 0; i < 40; ++i)
+    text.call("hipLaunchKernel", i * 14'000, i * 14'000 + 5'000, i + 1)
+        .kernel("k", i * 14'000 + 23'000, i * 14'000 + 29'000, i + 1);
+  Causes causes = idle_of(*text.read());
+  EXPECT_EQ(causes["launch"], 39 * 8'000);
+  EXPECT_EQ(causes["kernel_gap"], 0);
+  text.call("hipLaunchKernel", 560'000, 565'000, 41).kernel("long", 583'000, 700'000, 41);
+  text.call("hipLaunchKernel", 574'000, 579'000, 42).kernel("k", 708'000, 714'000, 42);
+  causes = idle_of(*text.read());
+  EXPECT_EQ(causes["kernel_gap"], 8'000);
+}
+
 // Launches below a stack of that many frames, every one of which ends a gap; the steps that splitting the idle time takes.
 std::uint64_t steps_to_split(int depth, int launches) {
   TraceText text;
