@@ -1,4 +1,4 @@
-// Overlaps, clocks and missing device work, beside what the reader counted; then the tables.
+// Overlaps, copies, clocks and missing device work, beside what the reader counted; then the tables.
 #include "analysis/check/check.h"
 
 #include <algorithm>
@@ -6,9 +6,9 @@
 #include <utility>
 
 #include "analysis/catalog.h"
-#include "base/units.h"
+#include "facts/early_work.h"
+#include "facts/recorded_twice.h"
 #include "facts/scope_diagnostics.h"
-#include "facts/scoped_work.h"
 
 namespace ridge {
 namespace {
@@ -35,29 +35,6 @@ std::vector<Slice> slices_by_track(const Trace& trace) {
     return std::tuple(a.track, a.start_ns, -a.end_ns, a.event) < std::tuple(b.track, b.start_ns, -b.end_ns, b.event);
   });
   return slices;
-}
-
-// Clocks of host and device agree to a few microseconds; a larger lead is no noise.
-constexpr std::int64_t kClockNoise_ns = 10'000;
-
-struct EarlyWork {
-  std::vector<EventId> events;
-  std::int64_t largest_lead_ns = 0;
-};
-
-// Work that starts before its launch, which no device does.
-EarlyWork find_early_work(const Scope& scope) {
-  EarlyWork early;
-  const Model& model = scope.model();
-  const std::span<const EventId> events = scope.trace().of(EventClass::device_work);
-  for_each_work(scope, [&](const Device&, const WorkRow& work) {
-    const NodeId launch = model.links().launch[work.row];
-    const std::int64_t lead = launch == kNoNode ? 0 : model.tree().start_ns[launch.value] - work.start_ns;
-    if (lead <= kClockNoise_ns) return;
-    early.events.push_back(events[work.row]);
-    early.largest_lead_ns = std::max(early.largest_lead_ns, lead);
-  });
-  return early;
 }
 
 CheckRow row_for(std::string_view problem, std::vector<EventId> events, Severity severity, std::string message,
@@ -112,11 +89,12 @@ Check compute_check(const Scope& scope) {
     check.rows.push_back({std::string(kNoDeviceEvents), 1, {}, Severity::info, std::string(why)});
   }
   if (EarlyWork early = find_early_work(scope); !early.events.empty()) {
-    const std::string lead = format_duration(static_cast<double>(early.largest_lead_ns));
-    check.rows.push_back(row_for(
-        "before_launch", std::move(early.events), Severity::warning,
-        "device events start before the call that launched them, by up to " + lead + ": host and device clocks disagree",
-        trace));
+    std::string message = before_launch(early.events.size(), early.largest_lead_ns).message;
+    check.rows.push_back(row_for(kBeforeLaunch, std::move(early.events), Severity::warning, std::move(message), trace));
+  }
+  if (std::vector<EventId> copies = find_recorded_twice(scope); !copies.empty()) {
+    std::string message = recorded_twice(copies.size()).message;
+    check.rows.push_back(row_for(kRecordedTwice, std::move(copies), Severity::warning, std::move(message), trace));
   }
   check.metrics = find_odd_metrics(scope);
   for (std::size_t i = 0; i < kMetricProblems; ++i) {

@@ -19,6 +19,8 @@
 #include "base/nearest.h"
 #include "base/saturating.h"
 #include "base/stop.h"
+#include "facts/early_work.h"
+#include "facts/recorded_twice.h"
 #include "facts/scope_diagnostics.h"
 
 namespace ridge {
@@ -185,6 +187,9 @@ Findings compute_findings(const Scope& all, const std::vector<std::string>& igno
   std::optional<Ledger> own;
   Ledger& ledger = known.ledger != nullptr ? *known.ledger : own.emplace(scope);
   out.time = ledger.time();
+  if (const std::size_t copies = find_recorded_twice(scope).size(); copies > 0) out.doubts.push_back(recorded_twice(copies));
+  if (const EarlyWork early = find_early_work(scope); !early.events.empty())
+    out.doubts.push_back(before_launch(early.events.size(), early.largest_lead_ns));
   Facts facts(scope, ledger, known);
   give_back_free_memory(scope.trace().events.size());  // what the tables were made with
   const auto is_listed = [&](std::string_view id) {
@@ -238,6 +243,7 @@ Findings compute_findings(const Scope& all, const std::vector<std::string>& igno
 
 std::string change_text(const RankedFinding& row) {
   std::string text;
+  if (row.savings.less_than_change) return "finding:" + std::string(row.id);  // which promises as much in whatif, too
   for (const std::string& change : row.finding.changes) text += (text.empty() ? "" : " ") + change;
   return text.empty() ? "finding:" + std::string(row.id) : text;
 }
@@ -296,6 +302,7 @@ Report report_findings(const Findings& findings) {
                                   "host: time a step without the profiler to know whether the program is launch-bound",
                                   "info"});
   }
+  report.diagnostics.insert(report.diagnostics.end(), findings.doubts.begin(), findings.doubts.end());
   if (findings.no_device_events) {
     report.diagnostics.push_back(no_device_events());
   } else if (findings.rows.empty()) {

@@ -41,6 +41,7 @@ struct Findings {
   Savings all;                      // of all their remedies together
   IterationTime time;               // that the percentages are of
   bool no_device_events = false;
+  std::vector<Diagnostic> doubts;        // why the recording itself may mislead
   bool recorder_may_explain = false;     // late launches that no finding claims: the recorder's own cost is as large
   std::vector<UnclaimedIdle> unclaimed;  // what else the device waits for
   std::vector<ClaimPart> claim;          // of the finding that was asked for

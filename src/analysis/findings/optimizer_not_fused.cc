@@ -105,6 +105,25 @@ double share_gone(const Step& step, bool loop) {
   return loop ? kOfLoop : sgd ? kOfForeachSgd : kOfForeach;
 }
 
+// A step that holds still for so long does something other than launching: what that is, is host_pause's.
+constexpr std::int64_t kHoldsStillNs = 10'000'000;
+
+// The host's time in a step, up to each launch but for what it held still before.
+void add_step(const Facts& facts, NodeId step, HostGone* gone) {
+  const CallTree& tree = facts.tree();
+  const std::int64_t end_ns = tree.end_ns[step.value];
+  std::vector<Interval> parts = {{tree.start_ns[step.value], tree.start_ns[step.value]}};
+  for (std::uint32_t n = step.value + 1; n < tree.recorded && tree.start_ns[n] < end_ns; ++n) {
+    if (tree.parent[n] == kNoNode) break;
+    if (tree.event_class[n] != EventClass::launch) continue;
+    if (tree.start_ns[n] - parts.back().end_ns >= kHoldsStillNs) parts.push_back({tree.start_ns[n], tree.start_ns[n]});
+    parts.back().end_ns = std::max(parts.back().end_ns, tree.end_ns[n]);
+  }
+  if (end_ns - parts.back().end_ns < kHoldsStillNs) parts.back().end_ns = end_ns;
+  if (parts.size() == 1 && parts.back().end_ns == end_ns) return gone->add(step);
+  for (const Interval& part : parts) gone->add(step, part);
+}
+
 Removal without_host(const HostGone& gone, double share) {
   Removal out;
   for (Removal::Host part : gone.removal().host) {
@@ -146,13 +165,14 @@ std::optional<Finding> find_optimizer_not_fused(Facts& facts) {
   };
   std::int64_t waited_ns = 0;
   for_each_open_idle(facts.ledger(), [&](std::size_t d, std::size_t i, const IdleSlot& slot) {
-    const bool between = is_late(slot.piece.cause) || slot.piece.cause == IdleCause::kernel_gap;
+    const bool between =
+        slot.piece.length() < kHoldsStillNs && (is_late(slot.piece.cause) || slot.piece.cause == IdleCause::kernel_gap);
     if (between && in_step(slot.last_work) && in_step(slot.next_work)) waited_ns += claim.take_idle(d, i);
   });
   if (!claim.keep()) return std::nullopt;
   const bool loop = step.foreach_launches * 2 < launches;
   HostGone gone(facts);
-  for (const NodeId node : step.nodes) gone.add(node);
+  for (const NodeId node : step.nodes) add_step(facts, node, &gone);
   gone.reach(&claim);
   return Finding{.finding = (loop ? "the optimizer launches separate kernels for each parameter: "
                                   : "the optimizer launches one foreach kernel after another: ") +

@@ -206,6 +206,7 @@ Savings StepSavings::of(std::span<const Remedy* const> remedies, std::optional<s
   const std::int64_t saves = std::max(what_if_.base_ns() - *found.step_ns, only_goes ? 0 : INT64_MIN);
   Savings out;
   out.saves_ns = std::min({saves, at_most_ns.value_or(INT64_MAX), certain_ns.value_or(INT64_MAX)});
+  out.less_than_change = *out.saves_ns < saves;
   out.saves_pct = pct(*out.saves_ns);
   const double bound = at_most_ns ? std::min(100.0, pct(*at_most_ns)) : 100;
   const double below = found.low_pct ? std::max(0.0, pct(saves) - *found.low_pct) : 0;

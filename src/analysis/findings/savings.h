@@ -36,6 +36,7 @@ Remedy remedy_of(const Scope& scope, const Ledger& ledger, const Finding& findin
 struct Savings {
   std::optional<std::int64_t> saves_ns;  // per iteration
   std::optional<double> saves_pct, low_pct, high_pct;
+  bool less_than_change = false;  // not all that the changes save is promised: of that not all is certain
 };
 
 // Of a step; nothing where there is none to replay.

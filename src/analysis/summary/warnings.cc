@@ -43,6 +43,7 @@ Diagnostic about_first_iteration(const Summary& summary) {
 std::vector<Diagnostic> summary_warnings(const Summary& summary) {
   std::vector<Diagnostic> warnings;
   if (summary.gpu.no_device_events) warnings.push_back(no_device_events());
+  warnings.insert(warnings.end(), summary.findings.doubts.begin(), summary.findings.doubts.end());
   // An empty list of findings would read as good news.
   if (summary.findings.rows.empty() && !summary.findings.unclaimed.empty())
     warnings.push_back({"idle_without_finding", 1, text_of(summary.findings.unclaimed), "warning"});

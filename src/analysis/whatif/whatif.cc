@@ -97,6 +97,7 @@ WhatIfAnswer compute_whatif(const Scope& scope, const std::vector<Asked>& asked,
   const SavingsOnce savings_once(scope, from, measured_ns);
   // First, since what the rules need and the step's graph need not lie side by side.
   const Findings findings = compute_findings(scope.unfiltered(), {}, {.savings = &savings_once});
+  answer.doubts = findings.doubts;
   const StepSavings& savings = savings_once.get();
   const WhatIf& what_if = savings.what_if();
   answer.why_not = what_if.why_not();
@@ -171,6 +172,7 @@ Report report_whatif(const WhatIfAnswer& answer) {
   report.headline = headline_of(answer);
   report.tables.push_back(std::move(table));
   if (answer.no_device_events) report.diagnostics.push_back(no_device_events());
+  report.diagnostics.insert(report.diagnostics.end(), answer.doubts.begin(), answer.doubts.end());
   if (answer.table_use) report.diagnostics.push_back(*answer.table_use);
   return report;
 }

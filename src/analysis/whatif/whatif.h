@@ -42,6 +42,7 @@ struct WhatIfAnswer {
   std::string why_not;  // nothing could be replayed
   bool no_device_events = false;
   std::optional<Diagnostic> table_use = std::nullopt;  // what --table served, where one was given
+  std::vector<Diagnostic> doubts = {};                 // why the recording itself may mislead
 };
 
 WhatIfAnswer compute_whatif(const Scope& scope, const std::vector<Asked>& asked, WhatIf::From from = {},

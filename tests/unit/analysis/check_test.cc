@@ -3,6 +3,7 @@
 
 #include <random>
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include "model/model.h"
@@ -37,8 +38,9 @@ TEST(Check, NoDeviceEvents) {
 }
 
 TEST(Check, ErrorsFirst) {
-  const Check check = check_of(trace_of(
-      std::string(kKernel) + R"(, {"ph":"Q"}, {"ph":"X","ts":1,"dur":-1}, {"ph":"X","dur":1}, )" + std::string(kKernel)));
+  const Check check =
+      check_of(trace_of(std::string(kKernel) + R"(, {"ph":"Q"}, {"ph":"X","ts":1,"dur":-1}, {"ph":"X","dur":1}, )" +
+                        R"({"ph":"X","cat":"kernel","name":"k","pid":0,"tid":7,"ts":30,"dur":7})"));
   EXPECT_EQ(problems(check), (std::vector<std::string>{"no_timestamp", "negative_duration", "unknown_phase"}));
   EXPECT_EQ(check.rows[0].offsets.size(), 1U);
   EXPECT_FALSE(report_check(check, false).gate_failed);
@@ -79,6 +81,30 @@ TEST(Check, WorkBeforeItsLaunch) {
   EXPECT_EQ(found.rows[0].count, 2);
   EXPECT_EQ(found.rows[0].severity, Severity::warning);
   EXPECT_NE(found.rows[0].message.find("40"), std::string::npos) << found.rows[0].message;  // us
+}
+
+// A recording joined with itself; what another launch, stream or time tells apart is no copy, and neither is what takes no
+// time.
+TEST(Check, WorkThatStandsThereTwice) {
+  const std::string once = test::join({test::launch(1, 100, 5, "k", 110, 20), test::launch(2, 200, 5, "k", 210, 20)});
+  EXPECT_EQ(problems(check_of(trace_of(once))), std::vector<std::string>{});
+  const Check found = check_of(trace_of(once + ", " + once));
+  ASSERT_EQ(problems(found), std::vector<std::string>{"recorded_twice"});
+  EXPECT_EQ(found.rows[0].count, 2);
+  EXPECT_EQ(found.rows[0].severity, Severity::warning);
+  EXPECT_FALSE(report_check(found, true).gate_failed);
+  const auto kernel = [](int stream, int correlation, int dur) {
+    return fmt::format(R"({{"ph": "X", "cat": "kernel", "name": "k", "pid": 0, "tid": {0}, "ts": 500, "dur": {2}, )"
+                       R"("args": {{"device": 0, "stream": {0}, "correlation": {1}}}}})",
+                       stream, correlation, dur);
+  };
+  const auto with = [&](const std::string& other) {
+    return problems(check_of(trace_of(once + ", " + kernel(7, 1, 9) + ", " + other)));
+  };
+  EXPECT_EQ(with(kernel(7, 1, 9)), std::vector<std::string>{"recorded_twice"});
+  for (const std::string& other : {kernel(8, 1, 9), kernel(7, 2, 9), kernel(7, 1, 8)})
+    EXPECT_EQ(with(other), std::vector<std::string>{}) << other;
+  EXPECT_EQ(problems(check_of(trace_of(once + ", " + kernel(7, 1, 0) + ", " + kernel(7, 1, 0)))), std::vector<std::string>{});
 }
 
 TEST(Check, ADurationOutOfRangeIsNotSaidToBeMissing) {

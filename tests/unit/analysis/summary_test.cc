@@ -12,6 +12,7 @@
 #include "support/loaded_trace.h"
 #include "support/says.h"
 #include "support/table_rows.h"
+#include "support/trace_lines.h"
 
 namespace ridge::test {
 namespace {
@@ -149,6 +150,18 @@ TEST(Summary, OfSeveralDevicesIsTheirMeanAndSaysSo) {
   EXPECT_TRUE(std::any_of(report.diagnostics.begin(), report.diagnostics.end(), [](const Diagnostic& d) {
     return d.code == "several_devices" && d.message.find("2 devices") != d.message.npos && d.severity == "warning";
   }));
+}
+
+// A file joined with itself looks like a program with twice the work.
+TEST(Summary, SaysThatWorkStandsThereTwice) {
+  const std::string once = join({launch(1, 2, 5, "k", 10, 100), launch(2, 200, 5, "k", 210, 100)});
+  const auto copies = [](const std::string& events) {
+    const Answers answers(events);
+    const auto at = std::ranges::find(answers.summary.diagnostics, "recorded_twice", &Diagnostic::code);
+    return at == answers.summary.diagnostics.end() ? 0 : at->count;
+  };
+  EXPECT_EQ(copies(once), 0);
+  EXPECT_EQ(copies(once + ", " + once), 2);
 }
 
 // 20 us of a kernel beside 60 us of a copy: a quarter of the time, in whichever table.
