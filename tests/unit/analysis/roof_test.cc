@@ -1,14 +1,10 @@
-// kernels, roofline, kernel NAME and the metrics of check on traces made by hand: FLOPs, bytes and percentages worked out
-// beside the checks.
+// kernels, ops, roofline and the utilisation on traces made by hand: FLOPs, bytes and percentages worked out beside the checks.
 #include <gtest/gtest.h>
 
 #include <algorithm>
 #include <memory>
 #include <string>
 
-#include "analysis/check/check.h"
-#include "analysis/kernel/kernel.h"
-#include "analysis/kernel/kernel_choice.h"
 #include "analysis/kernels/kernels.h"
 #include "analysis/ops/ops.h"
 #include "analysis/roofline/roofline.h"
@@ -18,46 +14,23 @@
 #include "support/files.h"
 #include "support/host_device_trace.h"
 #include "support/loaded_trace.h"
-#include "support/says.h"
 #include "support/table_rows.h"
+#include "unit/analysis/products.h"
 
 namespace ridge {
 namespace {
 
 using test::event;
 using test::join;
+using test::kGemm;
 using test::launch;
 using test::load_events;
 using test::LoadedTrace;
-
-constexpr const char* kGemm =
-    "sm90_xmma_gemm_bf16bf16_bf16f32_f32_tn_n_tilesize128x128x64_warpgroupsize1x1x1_execute_segment_k_off_kernel__5x_cublas";
-
-std::string mm(int ts, int dur, int n = 1024) {
-  const std::string dims =
-      "[[" + std::to_string(n) + ", " + std::to_string(n) + "], [" + std::to_string(n) + ", " + std::to_string(n) + "]]";
-  return event({.name = "aten::mm",
-                .ts = ts,
-                .dur = dur,
-                .args = "\"Input Dims\": " + dims +
-                        ", \"Input type\": [\"c10::BFloat16\", \"c10::BFloat16\"], \"Input Strides\": [[" + std::to_string(n) +
-                        ", 1], [" + std::to_string(n) + ", 1]]"});
-}
+using test::mm;
+using test::OnDevice;
 
 // A product of 1024 x 1024 matrices in bfloat16: 2 x 1024^3 FLOP, two operands of 2 MiB read, one written.
 constexpr double kFlops = 2147483648.0, kOperand = 2097152.0;
-
-struct OnDevice {
-  LoadedTrace loaded;
-  Scope scope;
-  OnDevice(std::string_view events, const char* device)
-      : loaded(load_events(events)), scope(*loaded.model, std::make_shared<const CostModel>(*loaded.model, options(device))) {}
-  static CostOptions options(const char* device) {
-    CostOptions options;
-    if (device != nullptr) options.device = **find_device(device);
-    return options;
-  }
-};
 
 // Two launches whose work is known, of 10 and 30 us, and one of the same kernel under no op, of 20 us.
 std::string three_products() {
@@ -364,135 +337,6 @@ TEST(Roof, WhatIsKnownOfHardlyAnyTimeSaysNothingOfAll) {
                              "pct_peak_bandwidth", "roof_ns", "headroom_ns"})
     EXPECT_EQ(total(report, column), Cell()) << column;
   EXPECT_NEAR(std::get<double>(total(report, "flops_known_pct")), 100.0 * 2 / 902, 1e-9);
-}
-
-std::vector<std::string> problems_of(const Check& check) {
-  std::vector<std::string> found;
-  for (const CheckRow& row : check.rows) found.push_back(row.problem);
-  return found;
-}
-
-// 2 x 4096^3 FLOP in bfloat16 need 139 us of an H200 at its peak.
-std::string large_product(int kernel_us) { return join({mm(0, 10, 4096), launch(1, 1, 2, kGemm, 100, kernel_us)}); }
-
-TEST(CheckMetrics, ByHowFarFromTheRoof) {
-  EXPECT_EQ(problems_of(compute_check(OnDevice(large_product(100), "h200").scope)),
-            std::vector<std::string>{"over_peak_flops"});
-  EXPECT_EQ(problems_of(compute_check(OnDevice(large_product(145), "h200").scope)), std::vector<std::string>{"near_peak"});
-  EXPECT_EQ(problems_of(compute_check(OnDevice(large_product(300), "h200").scope)), std::vector<std::string>{});
-  EXPECT_EQ(problems_of(compute_check(OnDevice(large_product(2000), "h200").scope)), std::vector<std::string>{"far_from_roof"});
-  EXPECT_EQ(problems_of(compute_check(OnDevice(large_product(20000), nullptr).scope)), std::vector<std::string>{});
-}
-
-// One product by two kernels: which does how much of it is a guess.
-std::string product_of_two(int kernel_us) {
-  return join({mm(0, 10, 4096), launch(1, 1, 2, kGemm, 100, kernel_us), launch(2, 4, 2, kGemm, 100 + kernel_us, kernel_us)});
-}
-
-// A product of known shapes is as slow as it is: a cutlass kernel without tensor cores, a grid of one block. Its figures are
-// doubted only where they are a guess.
-TEST(CheckMetrics, UnderOnePercentIsProbablyWrongOnlyWhereItIsAGuess) {
-  const OnDevice slow(large_product(20'000), "h200");
-  ASSERT_NE(compute_kernels(slow.scope).rows.at(0).cost.estimate, Estimate::ambiguous);
-  EXPECT_EQ(problems_of(compute_check(slow.scope)), std::vector<std::string>{"far_from_roof"});
-  const OnDevice guess(product_of_two(20'000), "h200");
-  EXPECT_EQ(problems_of(compute_check(guess.scope)), std::vector<std::string>{"under_one_percent"});
-}
-
-TEST(CheckMetrics, OverThePeakIsToldWithReasonsAndNotClipped) {
-  const Check check = compute_check(OnDevice(large_product(100), "h200").scope);
-  ASSERT_EQ(check.metrics.size(), 1U);
-  EXPECT_NEAR(check.metrics[0].percent.value(), 100 * 2 * 4096.0 * 4096 * 4096 / 100e-6 / 989.4e12, 1e-3);
-  EXPECT_NE(check.metrics[0].reasons.find("sparse"), std::string::npos) << check.metrics[0].reasons;
-  EXPECT_NE(check.metrics[0].reasons.find("a device other than NVIDIA H200"), std::string::npos);
-}
-
-TEST(CheckMetrics, KernelsThatDoNotMatterAreLeftAlone) {
-  // 8 us: too short to tell anything; and a kernel with a hundredth of a percent of the time.
-  EXPECT_EQ(problems_of(compute_check(OnDevice(join({mm(0, 10, 128), launch(1, 1, 2, kGemm, 100, 8)}), "h200").scope)),
-            std::vector<std::string>{});
-}
-
-TEST(KernelDetail, DistributionConfigurationAndShapes) {
-  const std::string config = R"(, "grid": [2, 1, 1], "block": [128, 1, 1], "registers per thread": 32, "shared memory": 1024,
-      "blocks per SM": 0.5, "warps per SM": 2.0, "est. achieved occupancy %": 3)";
-  std::string events = mm(0, 1000);
-  for (int i = 1; i <= 10; ++i) {
-    events += ", " + event({.name = "cudaLaunchKernel",
-                            .ts = 10 * i,
-                            .dur = 1,
-                            .cat = "cuda_runtime",
-                            .args = "\"correlation\": " + std::to_string(i)});
-    events += ", " + event({.name = kGemm,
-                            .ts = 2000 + 100 * i,
-                            .dur = i,
-                            .cat = "kernel",
-                            .args = "\"correlation\": " + std::to_string(i) + ", \"device\": 0, \"stream\": 7" + config,
-                            .tid = 7});
-  }
-  const OnDevice h200(events, "h200");
-  const auto detail = compute_kernel(h200.scope, "bf16bf16");
-  ASSERT_TRUE(detail.has_value()) << detail.error().message;
-  EXPECT_EQ(detail->all.count, 10);
-  EXPECT_EQ(detail->all.time_ns, 55'000);
-  EXPECT_EQ(percentile(detail->durations_ns, 0.5), 5'000);
-  EXPECT_EQ(percentile(detail->durations_ns, 0.9), 9'000);
-  EXPECT_EQ(percentile(detail->durations_ns, 0.99), 10'000);
-  ASSERT_EQ(detail->configs.size(), 1U);
-  EXPECT_EQ(detail->configs[0].registers_per_thread, 32);
-  EXPECT_EQ(detail->configs[0].shared_memory_bytes, 1024);
-  EXPECT_EQ(detail->configs[0].occupancy_pct, 3.0);
-  ASSERT_EQ(detail->shapes.size(), 1U);
-  EXPECT_EQ(detail->shapes[0].op, "aten::mm");
-  const Report report = report_kernel(*detail);
-  EXPECT_EQ(report.tables.front().name, "kernel");
-  std::int64_t in_bins = 0;
-  for (const Row& row : rows_of(report.tables[1])) in_bins += std::get<std::int64_t>(row[2]);
-  EXPECT_EQ(in_bins, 10);
-}
-
-// Names of Tensile's are alike for hundreds of characters: what is listed tells them apart, and a part of it chooses one.
-TEST(KernelChoice, LongNamesThatBeginAlikeAreToldApart) {
-  const std::string head = "Cijk_Alik_" + std::string(300, 'x');
-  const std::string small = head + "_MT16x16" + std::string(300, 'y'), large = head + "_MT64x64" + std::string(300, 'y');
-  const std::string other = "Cijk_Ailk_" + std::string(300, 'z');
-  const std::vector<KernelCandidate> all = {{small, small, 3}, {large, large, 2}, {other, other, 1}};
-  const auto several = choose_kernel(all, "Cijk");
-  ASSERT_FALSE(several.has_value());
-  EXPECT_TRUE(test::says(several.error().hint, {"\nCijk_Alik_", "_MT16x16", "_MT64x64", "\nCijk_Ailk_z"}));
-  EXPECT_EQ(choose_kernel(all, "_MT64x64").value_or(""), large);
-  std::size_t longest = 0, at = 0;
-  for (std::size_t end = 0; end != std::string::npos; at = end + 1) {
-    end = several.error().hint.find('\n', at);
-    longest = std::max(longest, std::min(end, several.error().hint.size()) - at);
-  }
-  EXPECT_LE(longest, 210U);
-}
-
-TEST(KernelChoice, ExactThenPartThenPattern) {
-  const std::vector<KernelCandidate> all = {{"void add<float>(int)", "add<float>", 9},
-                                            {"void add<half>(int)", "add<half>", 5},
-                                            {"gemm_128", "gemm_128", 3},
-                                            {"gemm_128_splitk", "gemm_128_splitk", 1}};
-  const auto chosen = [&](const char* name) { return choose_kernel(all, name).value_or(""); };
-  EXPECT_EQ(chosen("gemm_128"), "gemm_128");  // exact, though it is a part of another
-  EXPECT_EQ(chosen("add<half>"), "void add<half>(int)");
-  EXPECT_EQ(chosen("splitk"), "gemm_128_splitk");
-  EXPECT_EQ(chosen("SPLITK"), "gemm_128_splitk");
-  EXPECT_EQ(chosen("add.*half"), "void add<half>(int)");
-  const auto several = choose_kernel(all, "add");
-  ASSERT_FALSE(several.has_value());
-  EXPECT_TRUE(test::says(several.error().message, {"2 kernels", "'add'"}));
-  EXPECT_TRUE(test::says(several.error().hint, {"\nadd<float>\nadd<half>"}));
-  const auto none = choose_kernel(all, "gem_128");
-  ASSERT_FALSE(none.has_value());
-  EXPECT_NE(none.error().hint.find("gemm_128"), std::string::npos);
-  EXPECT_TRUE(test::says(choose_kernel(all, "splitkk").error().hint, {" gemm_128_splitk?"}));  // near one of its words
-  EXPECT_TRUE(test::says(choose_kernel({{"k", "winogradWgradData4x4<float>", 1}}, "wimograd").error().hint,
-                         {" winogradWgradData4x4<float>?"}));
-  EXPECT_FALSE(choose_kernel(all, "").has_value());
-  EXPECT_FALSE(choose_kernel(all, "[").has_value());
-  EXPECT_FALSE(choose_kernel({}, "x").has_value());
 }
 
 }  // namespace

@@ -1,4 +1,4 @@
-// What the host does to the device's time: batches, waits, launches, compilation, allocations, copies. On traces made by hand,
+// What the host does to the device's time: batches, launches, compilation, allocations. On traces made by hand,
 // with the savings computed by hand; and on the same trace without the fault.
 #include <gtest/gtest.h>
 
@@ -96,100 +96,6 @@ TEST(HostFindings, ProfilerOverheadOfAnotherProcess) {
   EXPECT_EQ(found.find("profiler_overhead")->finding.at_most_ns, 160 * kUs);
 }
 
-// Reading a value: 30 us of aten::item, 4 of which the host waits, while the device is idle but for the copy. Without the op
-// all of it goes.
-TEST(HostFindings, AnOpThatReadsAValueGoesWithItsWait) {
-  Program p;
-  p.kernel(10).kernel(200);
-  p.text.op("aten::item", 120 * kUs, 150 * kUs).op("aten::_local_scalar_dense", 121 * kUs, 149 * kUs);
-  p.text.call("cudaMemcpyAsync", 130 * kUs, 136 * kUs, 77).copy("Memcpy DtoH (Device -> Pageable)", 138 * kUs, 140 * kUs, 77);
-  p.text.call("cudaStreamSynchronize", 137 * kUs, 141 * kUs);
-  const Found found = found_in(p.text);
-  ASSERT_TRUE(found.has("host_sync")) << found.ids();
-  // 120 to 150 us, the copy's 2 with them. At most all that the device waits for launches goes, 110 to 200 us: a host that does
-  // not wait may be ahead.
-  std::int64_t taken_ns = 0;
-  for (const ClaimPart& part : test::claim_of(found, "host_sync")) taken_ns += part.reached ? 0 : part.ns;
-  EXPECT_EQ(taken_ns, 30 * kUs);
-  EXPECT_EQ(found.find("host_sync")->finding.at_most_ns, 90 * kUs);
-}
-
-// Rows are found by nonzero, which waits, and indexed with: who uses a mask calls neither, so that both go, with the kernel of
-// each, and so does the comparison before them. What computes with them stays.
-// Two waits of one thread, behind each of which both of its devices idle, in three iterations: two waits, not four.
-TEST(HostFindings, AWaitIsCountedOnceWhateverWaitsBehindIt) {
-  test::TraceText text;
-  for (int i = 0; i < 3; ++i) {
-    const std::int64_t at = i * 300 * kUs;
-    for (int device = 0; device < 2; ++device) {
-      const int id = 2 * i + device + 1;
-      text.call("cudaLaunchKernel", at + device * 6 * kUs, at + device * 6 * kUs + 5 * kUs, id);
-      text.kernel("k", at + 15 * kUs, at + 100 * kUs, id, 7, device);
-    }
-    text.call("cudaDeviceSynchronize", at + 20 * kUs, at + 102 * kUs);
-  }
-  const Found found = found_in(text);
-  ASSERT_TRUE(found.has("host_sync")) << found.ids();
-  EXPECT_NE(found.find("host_sync")->finding.evidence.find("per iteration: cudaDeviceSynchronize, 0.7 x"), std::string::npos)
-      << found.find("host_sync")->finding.evidence;
-}
-
-TEST(HostFindings, RowsThatAWaitFoundGoWithIt) {
-  const auto step = [](const std::string& before, const std::string& second) {
-    TraceText text;
-    for (int i = 0; i < 4; ++i) {
-      const std::int64_t at = i * 1'000 * kUs;
-      const int id = 10 * i;
-      text.annotation("ProfilerStep#" + std::to_string(i), at, at + 1'000 * kUs);
-      text.op(before, at + 10 * kUs, at + 95 * kUs).call("cudaLaunchKernel", at + 20 * kUs, at + 25 * kUs, id + 5);
-      text.kernel("compare", at + 26 * kUs, at + 30 * kUs, id + 5);
-      text.op("aten::nonzero", at + 100 * kUs, at + 300 * kUs).call("cudaLaunchKernel", at + 110 * kUs, at + 115 * kUs, id + 1);
-      text.kernel("flag_heads", at + 116 * kUs, at + 126 * kUs, id + 1);
-      text.call("cudaMemcpyAsync", at + 130 * kUs, at + 136 * kUs, id + 2);
-      text.copy("Memcpy DtoH (Device -> Pinned)", at + 138 * kUs, at + 140 * kUs, id + 2);
-      text.call("cudaStreamSynchronize", at + 137 * kUs, at + 280 * kUs);
-      text.op(second, at + 310 * kUs, at + 500 * kUs).call("cudaLaunchKernel", at + 320 * kUs, at + 325 * kUs, id + 3);
-      text.kernel("gather", at + 326 * kUs, at + 336 * kUs, id + 3);
-      text.op("aten::mm", at + 510 * kUs, at + 700 * kUs).call("cudaLaunchKernel", at + 520 * kUs, at + 525 * kUs, id + 4);
-      text.kernel("gemm", at + 526 * kUs, at + 700 * kUs, id + 4);
-    }
-    return found_in(text);
-  };
-  const auto saves = [&](const std::string& before, const std::string& second) {
-    const Found found = step(before, second);
-    return found.has("host_sync") ? found.find("host_sync")->savings.saves_ns.value_or(0) : 0;
-  };
-  const std::int64_t one = saves("aten::add", "aten::gather");
-  EXPECT_GT(one, 150 * kUs);
-  EXPECT_GT(saves("aten::add", "aten::index"), one + 100 * kUs);
-  EXPECT_GT(saves("aten::add", "aten::index_add_"), one + 100 * kUs);
-  EXPECT_GT(saves("aten::eq", "aten::gather"), one + 40 * kUs);
-}
-
-// A first use: the launch itself takes 5 ms, in which there is nothing to move elsewhere.
-TEST(HostFindings, ALaunchThatTakesLongItself) {
-  Program p;
-  p.kernel(10).kernel(5'300);
-  p.text.op("aten::conv2d", 120 * kUs, 5'290 * kUs).call("cudaLaunchKernel", 130 * kUs, 5'270 * kUs);
-  const Found found = found_in(p.text);
-  ASSERT_TRUE(found.has("host_pause")) << found.ids();
-  const Finding& finding = found.find("host_pause")->finding;
-  EXPECT_TRUE(test::says(finding.evidence, {"cudaLaunchKernel", "aten::conv2d"}));
-}
-
-// A pause in a call and one that nothing explains: two lists, of what happened per iteration both.
-TEST(HostFindings, PausesOfTwoSortsSayOnceWhatTheyAreCountedBy) {
-  Program p;
-  p.kernel(10).kernel(5'300).kernel(10'400);
-  p.text.op("aten::conv2d", 120 * kUs, 5'290 * kUs).call("cudaLaunchKernel", 130 * kUs, 5'270 * kUs);
-  const Found found = found_in(p.text);
-  ASSERT_TRUE(found.has("host_pause")) << found.ids();
-  const std::string& evidence = found.find("host_pause")->finding.evidence;
-  EXPECT_TRUE(test::says(evidence, {"cudaLaunchKernel in aten::conv2d", "; before cudaLaunchKernel"}));
-  EXPECT_EQ(evidence.find("per iteration: "), evidence.rfind("per iteration: ")) << evidence;
-  EXPECT_TRUE(evidence.starts_with("per iteration: ")) << evidence;
-}
-
 // What `launches` calls not launch-bound is not found to be: the host launches every 10 us what takes 12, but was late for the
 // first ten.
 TEST(HostFindings, AHostThatKeepsUpIsNotLaunchBound) {
@@ -222,27 +128,6 @@ TEST(HostFindings, GraphsAreAdvisedWhereThereAreAny) {
   EXPECT_EQ(action("urEnqueueKernelLaunch").find("CUDA"), std::string::npos) << action("urEnqueueKernelLaunch");
 }
 
-// A pause of 5 ms before a launch, against 200 of 20 us each.
-TEST(HostFindings, HostPauseIsNotLaunchBound) {
-  Program pause;
-  pause.kernel(10).kernel(5'110);
-  const Found paused = found_in(pause.text);
-  EXPECT_TRUE(paused.has("host_pause")) << paused.ids();
-  EXPECT_FALSE(paused.has("launch_bound")) << paused.ids();
-  EXPECT_EQ(paused.find("host_pause")->finding.evidence, "per iteration: before cudaLaunchKernel, 0.5 x, 2.497 ms");
-  pause.text.annotation("Optimizer.step#SGD.step", 200 * kUs, 6'000 * kUs);  // without stacks, the annotation says most
-  const Found in_step = found_in(pause.text);
-  ASSERT_TRUE(in_step.has("host_pause")) << in_step.ids();
-  EXPECT_TRUE(in_step.find("host_pause")->finding.evidence.starts_with("before cudaLaunchKernel in Optimizer.step#SGD.step"))
-      << in_step.find("host_pause")->finding.evidence;
-  Program late;
-  for (int i = 0; i < 200; ++i) late.kernel(10 + i * 30, i % 2 == 0 ? "a" : "b", 10);
-  const Found bound = found_in(late.text);
-  EXPECT_TRUE(bound.has("launch_bound")) << bound.ids();
-  EXPECT_FALSE(bound.has("host_pause")) << bound.ids();
-  EXPECT_EQ(bound.find("launch_bound")->finding.at_most_ns, 199 * 20 * kUs);
-}
-
 // A long product without TF32 under a host that takes far longer: faster, it saves nothing, and the finding says why.
 TEST(HostFindings, WhatTheStepDoesNotWaitForSaysSo) {
   std::string events;
@@ -258,41 +143,6 @@ TEST(HostFindings, WhatTheStepDoesNotWaitForSaysSo) {
   ASSERT_NE(row, nullptr) << found.ids();
   EXPECT_EQ(row->savings.saves_ns, 0);
   EXPECT_NE(row->finding.finding.find("the step does not wait for it"), std::string::npos) << row->finding.finding;
-}
-
-// Five marked steps, of which `paused` have a pause of 5 ms: of one nobody knows whether it comes again.
-TEST(HostFindings, APauseInOneStepIsNotEachSteps) {
-  const auto steps = [](int paused) {
-    Program program;
-    int at = 0;
-    for (int i = 0; i < 5; ++i) {
-      const int length = i < paused ? 5'400 : 400;
-      program.text.annotation(fmt::format("ProfilerStep#{}", i), at * kUs, (at + length) * kUs);
-      program.kernel(at + 10).kernel(at + 120).kernel(at + length - 110);
-      at += length;
-    }
-    return found_in(program.text);
-  };
-  const Found once = steps(1);
-  ASSERT_TRUE(once.has("host_pause")) << once.ids();
-  EXPECT_EQ(once.find("host_pause")->savings.saves_ns, 0);
-  EXPECT_NE(once.find("host_pause")
-                ->finding.finding.find("1 pause in one of 5 iterations: whether it comes again this recording does not tell"),
-            std::string::npos)
-      << once.find("host_pause")->finding.finding;
-  const Found often = steps(4);
-  ASSERT_TRUE(often.has("host_pause")) << often.ids();
-  EXPECT_GT(often.find("host_pause")->savings.saves_pct.value_or(0), 30);
-}
-
-// An op that takes most of a pause is what the host was at, not the one whose launch ends it.
-TEST(HostFindings, APauseIsInTheOpThatTookIt) {
-  Program pause;
-  pause.kernel(10).kernel(5'110);
-  pause.text.op("aten::_cudnn_rnn_backward", 120 * kUs, 5'000 * kUs).op("aten::contiguous", 5'050 * kUs, 5'120 * kUs);
-  const Found paused = found_in(pause.text);
-  ASSERT_TRUE(paused.has("host_pause")) << paused.ids();
-  EXPECT_EQ(paused.find("host_pause")->finding.evidence, "per iteration: in aten::_cudnn_rnn_backward, 0.5 x, 2.495 ms");
 }
 
 // 200 kernels of 10 us, each waited for 20 us, while the host runs 13 ops for each: recording them costs most of
@@ -399,23 +249,6 @@ TEST(HostFindings, FirstIterationThatIsNoExample) {
   };
   EXPECT_TRUE(program(4).has("first_iteration_outlier")) << program(4).ids();
   EXPECT_FALSE(program(1).has("first_iteration_outlier")) << program(1).ids();
-}
-
-// The host reads a result, or sends a value, and waits until 400 us: what to do depends on the way of the copy.
-TEST(HostFindings, WhatToDoAboutAWaitDependsOnTheCopy) {
-  const auto program = [](std::string_view copy) {
-    Program p;
-    p.kernel(10).kernel(800);
-    p.text.op("aten::to", 20 * kUs, 405 * kUs).op("aten::copy_", 21 * kUs, 404 * kUs);
-    p.text.call("cudaMemcpyAsync", 22 * kUs, 30 * kUs, 77).copy(copy, 112 * kUs, 114 * kUs, 77);
-    p.text.call("cudaStreamSynchronize", 31 * kUs, 400 * kUs);
-    return found_in(p.text);
-  };
-  const auto action = [](const Found& found) {
-    return found.has("host_sync") ? found.find("host_sync")->finding.action : "none of " + found.ids();
-  };
-  EXPECT_TRUE(test::says(action(program("Memcpy HtoD (Pageable -> Device)")), {"torch.full"}));
-  EXPECT_FALSE(test::says(action(program("Memcpy DtoH (Device -> Pageable)")), {"torch.full"}));
 }
 
 }  // namespace
