@@ -65,6 +65,30 @@ TEST(OptimizerNotFused, ByForeachKeepsItsLists) {
   EXPECT_TRUE(goes("SGD", 0.55));
 }
 
+// One of its calls takes the host 40 ms, whatever that does: fused it may take as long. It is a pause, and no loop of launches.
+TEST(OptimizerNotFused, WhatHoldsAStepStillStays) {
+  const auto program = [](std::int64_t holds_still_us) {
+    Program p;
+    p.kernel(10).kernel(400, "void at::native::softmax_warp_forward<float>()", 1'000);
+    std::int64_t at = 1'500;
+    for (int i = 0; i < 30; ++i, at += 150 + (i == 16 ? holds_still_us : 0))
+      p.kernel(at, fmt::format("void at::native::vectorized_elementwise_kernel<4, at::native::AddOp<{}>>()", i % 3));
+    p.text.annotation("Optimizer.step#Shampoo.step", 1'420 * kUs, (at + 100) * kUs);
+    return found_in(p.text);
+  };
+  const auto of_host_ns = [](const Found& found) {
+    std::int64_t sum = 0;
+    for (const Removal::Host& part : found.find("optimizer_not_fused")->remedy.removal.host) sum += part.time.length();
+    return sum;
+  };
+  const Found without = program(0), with = program(40'000);
+  ASSERT_TRUE(without.has("optimizer_not_fused")) << without.ids();
+  ASSERT_TRUE(with.has("optimizer_not_fused")) << with.ids();
+  EXPECT_FALSE(without.has("host_pause")) << without.ids();
+  EXPECT_TRUE(with.has("host_pause")) << with.ids();
+  EXPECT_NEAR(static_cast<double>(of_host_ns(with)), static_cast<double>(of_host_ns(without)), 300e3);
+}
+
 // What to do depends on which optimizer it is: most have no fused form.
 TEST(OptimizerNotFused, AFusedFormIsAdvisedWhereThereIsOne) {
   const auto action = [](std::string_view optimizer) {

@@ -119,6 +119,31 @@ TEST(FindingsOfRealTraces, AreThoseOfTheirPrograms) {
   }
 }
 
+// What a finding names for whatif's --do saves there what it promises: not all of a change is promised where not all is
+// certain.
+TEST(FindingsOfRealTraces, ChangesSaveWhatFindingsPromise) {
+  std::size_t whole = 0, in_part = 0;
+  for (const char* name : {"gpt_eager_train_stack_mem", "gpt_compiled_train", "densenet121_bs1_eager", "pair_optimizer_fault",
+                           "fault_optimizer_loop", "fault_tiny_kernels", "omni_eager_double"}) {
+    const auto path = test::path_of(name);
+    if (!path) continue;
+    const Found found(test::load_file(*path));
+    const Scope scope(*found.loaded.model);
+    const StepSavings savings(scope);
+    for (const RankedFinding& row : found.findings.rows) {
+      if (row.finding.changes.empty()) continue;
+      const std::string text = change_text(row);
+      ++(text.starts_with("finding:") ? in_part : whole);
+      if (text.starts_with("finding:")) continue;
+      const Remedy remedy{.changes = {parse_change(text).value()}};
+      const Remedy* const one = &remedy;
+      EXPECT_EQ(savings.of({&one, 1}, {}).saves_ns, row.savings.saves_ns) << name << ": " << row.id;
+    }
+  }
+  EXPECT_GT(whole, 0U);
+  EXPECT_GT(in_part, 0U);
+}
+
 TEST(FindingsOfRealTraces, AreNoneWhereNothingIsWrong) {
   const auto path = test::path_of("clean_busy_gemm");
   ASSERT_TRUE(path);
