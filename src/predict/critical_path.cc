@@ -97,8 +97,10 @@ class Walk {
       pass(replayed_.end_ns[node - 1], {.node = node, .sort = PathSort::wait, .pause = true});
       return node - 1;
     }
-    return behind_edge(node, *edge,
-                       graph_.kind[graph_.edge_from[*edge]] == StepKind::launch ? PathSort::launch : PathSort::wait);
+    // So long after its launch that it waited for something that the trace does not tell.
+    const bool by_launch =
+        graph_.kind[graph_.edge_from[*edge]] == StepKind::launch && late_ns(graph_, node, times_.edge_lag_ns[*edge]) == 0;
+    return behind_edge(node, *edge, by_launch ? PathSort::launch : PathSort::wait);
   }
 
   std::uint32_t before_host(std::uint32_t node) {

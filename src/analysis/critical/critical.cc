@@ -29,7 +29,8 @@ constexpr std::string_view kCriticalBy[] = {"name", "op", "location"};
 
 constexpr std::string_view kUnknownPlace = "[no location]", kOwnWork = "[outside of ops]",
                            kBetweenWork = "[between two kernels]", kOtherStream = "[another stream]",
-                           kOtherThread = "[another thread]", kNotTold = "[before the trace tells]";
+                           kOthers = "[another stream or process]", kOtherThread = "[another thread]",
+                           kNotTold = "[before the trace tells]";
 
 class PathNames {
  public:
@@ -84,7 +85,10 @@ class PathNames {
 
   std::string_view of_work(const PathPiece& piece) const {
     const std::uint32_t row = graph_.source[piece.node];
-    if (piece.pause && piece.sort == PathSort::wait) return piece.edge == StepGraph::kNone ? kBetweenWork : kOtherStream;
+    if (piece.pause && piece.sort == PathSort::wait) {
+      if (piece.edge == StepGraph::kNone) return kBetweenWork;
+      return graph_.kind[graph_.edge_from[piece.edge]] == StepKind::launch ? kOthers : kOtherStream;
+    }
     if (by_ == CriticalBy::op) return op_name(model_, row);
     const NodeId call = caller_of(model_, row);
     if (by_ == CriticalBy::location) {

@@ -38,7 +38,7 @@ bool runs_on_rocm(const Facts& facts) {
 }
 
 // What to do, by who asked the driver. cuDNN's benchmark empties the cache of PyTorch's allocator after each size that it
-// tries.
+// tries; vLLM and SGLang do so before they capture a graph.
 class AllocatorRemedy {
  public:
   explicit AllocatorRemedy(const Facts& facts) : facts_(facts) {}
@@ -50,7 +50,7 @@ class AllocatorRemedy {
     const bool frees = name.starts_with("cudaFree") || name.starts_with("hipFree");
     const bool convolves = op != kNoNode && facts_.name(op).find("conv") != std::string_view::npos;
     const bool emptied = name.ends_with("): empty_cache");
-    (emptied ? emptied_ns_ : frees && convolves ? tried_ns_ : other_ns_) += ns;
+    (emptied && captures(call) ? captures_ns_ : emptied ? emptied_ns_ : frees && convolves ? tried_ns_ : other_ns_) += ns;
   }
 
   std::string text() const {
@@ -59,16 +59,32 @@ class AllocatorRemedy {
              "allocator's "
              "cache: warm up every size before recording, keep sizes the same, or switch it off";
     }
+    if (captures_ns_ > emptied_ns_ + other_ns_)
+      return "the cache is emptied before a graph is captured, once for each: no step does so; record what runs behind the "
+             "capture";
     const std::string emptied = "remove torch.cuda.empty_cache() from the loop";
-    if (emptied_ns_ > tried_ns_ + other_ns_) return emptied;
+    if (emptied_ns_ > tried_ns_ + captures_ns_ + other_ns_) return emptied;
     // Most releases of PyTorch for ROCm have no expandable segments (those for ROCm 7 from 2.11 on may).
     return emptied + " and keep the caching allocator on; if sizes vary, " +
            (runs_on_rocm(facts_) ? "pad them to a few" : "set PYTORCH_CUDA_ALLOC_CONF=expandable_segments:True");
   }
 
  private:
+  // Below a function or a mark of a server that captures: "_capture_graph", "capture_32_DECODE".
+  bool captures(NodeId call) const {
+    constexpr int kMostLevels = 256;
+    NodeId around = call;
+    for (int level = 0; level < kMostLevels && around != kNoNode; ++level, around = facts_.tree().parent[around.value]) {
+      const std::string_view name = facts_.name(around);
+      if (name.find(": _capture") != std::string_view::npos || name.find(": capture") != std::string_view::npos ||
+          name.starts_with("capture_"))
+        return true;
+    }
+    return false;
+  }
+
   const Facts& facts_;
-  std::int64_t tried_ns_ = 0, emptied_ns_ = 0, other_ns_ = 0;
+  std::int64_t tried_ns_ = 0, emptied_ns_ = 0, captures_ns_ = 0, other_ns_ = 0;
 };
 
 }  // namespace

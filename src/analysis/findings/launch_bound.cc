@@ -146,7 +146,7 @@ std::optional<Finding> find_launch_bound(Facts& facts) {
                             .program = facts.program(),
                             .server = server_of(facts.trace())};
   if (!compiled && !remedy.by_graphs()) reach_compiled(facts, {}, &claim);  // fewer kernels do the same with less traffic
-  return Finding{.finding = (first_of_all ? "launch-bound" : "late launches (secondary cause)") +
+  return Finding{.finding = (first_of_all ? "launch-bound" : "late launches") +
                             std::string(": the device waits for the host before ") + per_iteration(facts, launches, "kernel"),
                  .at_most_ns = claim.ns(),
                  .confidence = first_of_all ? Confidence::high : Confidence::medium,

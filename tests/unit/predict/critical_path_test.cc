@@ -53,6 +53,21 @@ TEST(CriticalPath, GoesThroughTheWorkThatTheHostWaitedFor) {
   EXPECT_EQ(path.time_of(PathSort::wait), 0);
 }
 
+// A call of 4 us, and work that starts 5 ms later on an idle device: another process, or what else the trace does not tell.
+TEST(CriticalPath, WhatStartsLongBehindItsLaunchIsNoSlowLaunch) {
+  const Path path(TraceText()
+                      .annotation("ProfilerStep#0", 0, 5'200'000)
+                      .call("hipStreamWaitEvent", 5'000, 6'000)
+                      .call("hipLaunchKernel", 10'000, 14'000, 1)
+                      .kernel("k", 5'010'000, 5'110'000, 1)
+                      .call("hipDeviceSynchronize", 20'000, 5'112'000)
+                      .read());
+  EXPECT_EQ(path.time_of(PathSort::wait), 5'000'000);
+  EXPECT_EQ(path.time_of(PathSort::launch), 0);
+  const Critical critical = compute_critical(path.scope, CriticalBy::name, false);
+  EXPECT_EQ(critical.rows.at(0).name, "[another stream or process]");
+}
+
 TEST(CriticalPath, GoesAlongTheStreamWhileTheQueueIsFull) {
   TraceText text;
   text.annotation("ProfilerStep#0", 0, 60'000);

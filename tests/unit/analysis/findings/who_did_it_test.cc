@@ -107,6 +107,14 @@ TEST(WhoDidIt, AllocatorAdviceFitsTheCaller) {
       said(freeing("aten::mm", "torch/cuda/memory.py(212): empty_cache", "python_function"), "allocator");
   EXPECT_TRUE(says(emptied, {"empty_cache"}));
   EXPECT_EQ(emptied.find("expandable_segments"), std::string::npos);
+  // A server empties the cache before it captures: nothing to remove.
+  for (const std::string_view around :
+       {"capture_32_FULL", "sglang/srt/model_executor/cuda_graph_runner.py(941): _capture_graph"}) {
+    const std::string captures =
+        said(freeing(around, "torch/cuda/memory.py(212): empty_cache", "python_function"), "allocator");
+    EXPECT_TRUE(says(captures, {"before a graph is captured"})) << around;
+    EXPECT_EQ(captures.find("remove"), std::string::npos) << around;
+  }
 }
 
 // Forty launches, each later than the kernel before has ended.
