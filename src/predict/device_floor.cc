@@ -9,6 +9,11 @@
 #include "base/saturating.h"
 
 namespace ridge {
+namespace {
+
+constexpr double kInTurns = 0.99;  // of the sum of the kernels, the time in which any ran
+
+}  // namespace
 
 DeviceFloor::DeviceFloor(const StepGraph& graph, const std::vector<bool>& inside, const Replayed& recorded,
                          std::int64_t iterations)
@@ -29,7 +34,7 @@ DeviceFloor::DeviceFloor(const StepGraph& graph, const std::vector<bool>& inside
     std::int64_t sum = 0;
     for (const Interval& kernel : of_device) saturating_add(&sum, kernel.length());
     kernels_ns_.push_back(IntervalSet(std::move(of_device)).length());
-    in_turns_.push_back(sum > 0 ? static_cast<double>(kernels_ns_.back()) / static_cast<double>(sum) : 1);
+    in_turns_.push_back(static_cast<double>(kernels_ns_.back()) >= kInTurns * static_cast<double>(sum));
   }
 }
 
@@ -51,10 +56,9 @@ std::int64_t DeviceFloor::least_ns(const StepTimes& times, double besides) const
       saturating_add(&stream, std::max<std::int64_t>(0, takes + std::min<std::int64_t>(0, gap)));
       if (graph_.kind[node] != StepKind::kernel) continue;
       const std::size_t device = device_of_[i];
+      // What runs beside something else may do so for longer when it takes longer.
       const std::int64_t longer = takes - graph_.duration_ns[node];
-      // What runs beside something else may do so when it takes longer.
-      const double added = longer > 0 ? in_turns_[device] * static_cast<double>(longer) : static_cast<double>(longer);
-      saturating_add(&kernels[device], static_cast<std::int64_t>(added));
+      if (longer <= 0 || in_turns_[device]) saturating_add(&kernels[device], longer);
     }
     most = std::max(most, stream);
   }

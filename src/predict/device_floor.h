@@ -1,6 +1,6 @@
 // DeviceFloor: what the devices need for a step, however early its work is launched. A stream works off one piece behind the
 // other; kernels of several streams share one device, so that those which did not run side by side in the recording are not
-// taken to do so because the host is faster. Copies and collectives may come to lie beside kernels.
+// taken to do so because the host is faster, or they take longer. Copies and collectives may come to lie beside kernels.
 #pragma once
 
 #include <cstddef>
@@ -26,7 +26,7 @@ class DeviceFloor {
   std::int64_t iterations_;
   std::vector<std::size_t> device_of_;    // by lane; of a host thread meaningless
   std::vector<std::int64_t> kernels_ns_;  // by device, of the recorded iterations: while any kernel ran
-  std::vector<double> in_turns_;          // by device: that, of the sum of all kernels; 1 where none ran beside another
+  std::vector<bool> in_turns_;            // by device: none of them ran beside another
 };
 
 }  // namespace ridge
