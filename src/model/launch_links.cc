@@ -1,14 +1,10 @@
-// A hash index over correlations, in parallel over device work; flows and External ids for what is left.
+// By correlation in parallel over device work; flows and External ids for what is left.
 #include "model/launch_links.h"
 
-#include <algorithm>
-#include <bit>
-#include <random>
 #include <unordered_map>
 
-#include "base/hash.h"
 #include "base/in_parallel.h"
-#include "base/work_count.h"
+#include "model/launch_index.h"
 #include "trace/tables.h"
 
 namespace ridge {
@@ -16,103 +12,6 @@ namespace {
 
 constexpr std::size_t kRowsAtOnce = 4096;  // of device work, for one thread
 constexpr int kMostLevels = 256;           // up a stack; the ops of a real one are a few dozen
-
-// Launches by correlation. Several processes in one trace may use one number twice: the launch nearest before the work counts.
-class LaunchIndex {
- public:
-  explicit LaunchIndex(const Trace& trace) : trace_(trace) {
-    const LaunchTable table = launches(trace);
-    entries_.reserve(table.events.size());
-    for (const EventId event : table.events) {
-      const auto correlation = table.correlation.integer(event);
-      if (correlation && *correlation != 0 && trace.events.ts_ns(event) != kNoTime && trace.events.dur_ns(event))
-        entries_.push_back({*correlation, event, kNone});
-    }
-    index();
-    sort_if_crowded();
-  }
-
-  // kNoEvent when there is none.
-  EventId find(std::int64_t correlation, std::int64_t start_ns) const {
-    if (!sorted_.empty()) return find_sorted(correlation, start_ns);
-    Best best;
-    for (std::uint32_t i = first_[bucket(correlation)]; i != kNone; i = entries_[i].next) {
-      count_work(1);
-      if (entries_[i].correlation == correlation) consider(entries_[i], start_ns, &best);
-    }
-    return best.event;
-  }
-
- private:
-  struct Entry {
-    std::int64_t correlation;
-    EventId event;
-    std::uint32_t next;  // in the same bucket
-  };
-  struct Best {
-    EventId event = kNoEvent;
-    std::int64_t start_ns = 0;
-  };
-  static constexpr std::uint32_t kNone = UINT32_MAX;
-
-  // The latest that starts no later than the work; the earliest when all start later.
-  void consider(const Entry& entry, std::int64_t start_ns, Best* best) const {
-    const std::int64_t start = trace_.events.ts_ns(entry.event);
-    const bool first = best->event == kNoEvent;
-    const bool best_is_late = !first && best->start_ns > start_ns;
-    const bool better = start > start_ns ? best_is_late && start < best->start_ns : best_is_late || start >= best->start_ns;
-    if (first || better) *best = {entry.event, start};
-  }
-
-  // A profiler counts correlations up: 16 neighbours share a line of the table. The seed keeps a file from choosing its
-  // collisions.
-  std::size_t bucket(std::int64_t correlation) const {
-    const auto number = static_cast<std::uint64_t>(correlation);
-    return ((mix64(number >> 4, seed_) << 4) | (number & 15)) & (first_.size() - 1);
-  }
-
-  void index() {
-    first_.assign(std::bit_ceil(std::max<std::size_t>(entries_.size() * 2, 16)), kNone);
-    for (std::size_t i = entries_.size(); i-- > 0;) {
-      std::uint32_t& first = first_[bucket(entries_[i].correlation)];
-      entries_[i].next = first;
-      first = static_cast<std::uint32_t>(i);
-    }
-  }
-
-  // Where one number is used again and again, chains would be walked again and again: all are sorted instead.
-  void sort_if_crowded() {
-    std::vector<std::uint8_t> crowd(first_.size());
-    for (const Entry& entry : entries_) {
-      if (++crowd[bucket(entry.correlation)] < kMostInBucket) continue;
-      for (const Entry& each : entries_) sorted_.push_back({each.correlation, trace_.events.ts_ns(each.event), each.event});
-      std::sort(sorted_.begin(), sorted_.end());
-      return;
-    }
-  }
-
-  EventId find_sorted(std::int64_t correlation, std::int64_t start_ns) const {
-    const Sorted wanted{correlation, start_ns, kNoEvent};
-    const auto after = std::upper_bound(sorted_.begin(), sorted_.end(), wanted);
-    count_work(std::bit_width(sorted_.size()));
-    if (after != sorted_.begin() && (after - 1)->correlation == correlation) return (after - 1)->event;
-    return after != sorted_.end() && after->correlation == correlation ? after->event : kNoEvent;
-  }
-
-  struct Sorted {
-    std::int64_t correlation;
-    std::int64_t start_ns;
-    EventId event;
-    auto operator<=>(const Sorted&) const = default;
-  };
-  static constexpr std::uint8_t kMostInBucket = 64;
-
-  const Trace& trace_;
-  const std::uint64_t seed_ = std::random_device{}() | 1;
-  std::vector<Entry> entries_;
-  std::vector<std::uint32_t> first_;  // by bucket
-  std::vector<Sorted> sorted_;        // empty: not crowded
-};
 
 // The start of each ac2g flow, by id, as a host thread and a time. A finish counts only on a device track, which the caller
 // knows.
@@ -202,12 +101,13 @@ std::vector<bool> find_inherited(const Trace& trace, const std::vector<NodeId>& 
 std::vector<EventId> find_launches(const Trace& trace) {
   const DeviceWorkTable work = device_work(trace);
   const LaunchIndex index(trace);
+  const DeviceOwners owners = index.is_shared() ? DeviceOwners(trace, work, index) : DeviceOwners();
   std::vector<EventId> found(work.events.size(), kNoEvent);
   for_each_range({trace.events.size()}, found.size(), kRowsAtOnce, [&](std::size_t first, std::size_t last) {
     for (std::size_t row = first; row < last; ++row) {
       const EventId event = work.events[row];
       if (const auto correlation = work.correlation.integer(event))
-        found[row] = index.find(*correlation, trace.events.ts_ns(event));
+        found[row] = index.find(*correlation, trace.events.ts_ns(event), owners.of(trace, event));
     }
   });
   return found;

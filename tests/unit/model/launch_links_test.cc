@@ -73,6 +73,32 @@ TEST(LaunchLinks, TakeTheNearestLaunchBeforeTheWorkWhenANumberIsUsedTwice) {
   EXPECT_EQ(linked.op_name(1), "second");
 }
 
+// Two ranks whose profilers count alike, each with a device: what nearly all of a device's work fits launches it. The second is
+// 30 us behind; each has 20 kernels of 100 us in its queue, and a wait behind every fifth.
+TEST(LaunchLinks, AreOfTheProcessThatLaunchesOnTheDevice) {
+  std::vector<std::string> events;
+  const auto slice = [&](std::string_view cat, int pid, int tid, int ts, int dur, int device, int correlation) {
+    events.push_back(fmt::format(
+        R"({{"ph":"X","cat":"{}","name":"{}","pid":{},"tid":{},"ts":{},"dur":{},"args":{{"device":{},"correlation":{}}}}})", cat,
+        cat == "kernel" ? "k" : "cudaLaunchKernel", pid, tid, ts, dur, device, correlation));
+  };
+  for (int rank = 0; rank < 2; ++rank) {
+    for (int i = 0; i < 100; ++i) {
+      const int step = 30 * rank + i / 20 * 2'100, k = i % 20;
+      slice("cuda_runtime", 400 + 500 * rank, 1, step + 8 * k, 5, rank, i + 1);
+      slice("kernel", rank, 7, step + 10 + 101 * k, 100, rank, i + 1);
+    }
+  }
+  const Linked linked(events);
+  const std::span<const EventId> work = linked.trace->of(EventClass::device_work);
+  for (std::size_t row = 0; row < work.size(); ++row) {
+    const NodeId launch = linked.model.links().launch[row];
+    ASSERT_NE(launch, kNoNode);
+    const auto pid = [&](EventId event) { return linked.trace->forms.tracks()[linked.trace->track(event).value].pid.value; };
+    EXPECT_EQ(pid(linked.model.tree().event[launch.value]), 400 + 500 * pid(work[row])) << row;
+  }
+}
+
 TEST(LaunchLinks, FallBackOnFlowsInAnyOrderAndOnDeviceTracksOnly) {
   const std::string work =
       R"({"ph":"X","cat":"kernel","name":"k","pid":0,"tid":7,"ts":200,"dur":10,"args":{"device":0,"stream":7}})";
