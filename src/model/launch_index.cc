@@ -83,8 +83,7 @@ bool LaunchIndex::find_shared() const {
   const auto of_another = [&](const Entry& a, const Entry& b) {
     return process_of(trace_, a.event) != process_of(trace_, b.event);
   };
-  const bool several =
-      std::ranges::any_of(entries_, [&](const Entry& entry) { return of_another(entry, entries_.front()); });
+  const bool several = std::ranges::any_of(entries_, [&](const Entry& entry) { return of_another(entry, entries_.front()); });
   return several && std::ranges::any_of(entries_, [&](const Entry& entry) {
            for (std::uint32_t i = entry.next; i != kNone; i = entries_[i].next) {
              if (entries_[i].correlation == entry.correlation && of_another(entries_[i], entry)) return true;

@@ -2,6 +2,10 @@
 // at the start of forward (_sync_buffers), taken apart, and copied one after the other.
 #include "analysis/findings/ddp_copies.h"
 
+#include <string_view>
+
+#include "model/name_flags.h"
+
 namespace ridge {
 namespace {
 
@@ -13,22 +17,29 @@ constexpr int kDeepest = 1'000;  // of a stack of frames
 
 }  // namespace
 
+DdpCopies::DdpCopies(const Facts& facts)
+    : facts_(facts),
+      any_(NameFlags(facts.trace(), [](std::string_view name) { return name == kToGradient || name == kForward; }).any()) {}
+
 void DdpCopies::see(std::uint32_t row) {
   ++seen_;
+  const Sort sort = sort_of(row);
+  gradients_ += sort == Sort::gradient ? 1 : 0;
+  buffers_ += sort == Sort::buffer ? 1 : 0;
+}
+
+DdpCopies::Sort DdpCopies::sort_of(std::uint32_t row) {
+  if (!any_) return Sort::others;
   const CallTree& tree = facts_.tree();
   NodeId outermost = kNoNode, n = facts_.launch(row);
   for (int depth = 0; depth < kDeepest && n != kNoNode && n.value < tree.recorded; ++depth, n = tree.parent[n.value]) {
     const EventClass kind = tree.class_of(n);
     if (kind == EventClass::op) outermost = n;
-    if (kind == EventClass::op && facts_.name(n) == kToGradient) {
-      ++gradients_;
-      return;
-    }
-    if (kind == EventClass::annotation && facts_.name(n) == kForward) {
-      if (outermost != kNoNode && follows_broadcast(outermost)) ++buffers_;
-      return;
-    }
+    if (kind == EventClass::op && facts_.name(n) == kToGradient) return Sort::gradient;
+    if (kind == EventClass::annotation && facts_.name(n) == kForward)
+      return outermost != kNoNode && follows_broadcast(outermost) ? Sort::buffer : Sort::others;
   }
+  return Sort::others;
 }
 
 // Nothing but such copies stands between it and the flat tensor: the model's own copies come later.

@@ -14,6 +14,7 @@
 #include <fmt/format.h>
 
 #include "analysis/findings/catalog.h"
+#include "analysis/findings/ddp_copies.h"
 #include "analysis/findings/least_time.h"
 #include "base/saturating.h"
 #include "facts/break_costs.h"
@@ -45,6 +46,7 @@ class Fusible {
       : facts_(facts),
         claim_(claim),
         forms_(facts.scope()),
+        ddp_(facts),
         tally_(facts),
         fused_ns_(facts.ledger().devices().size()),
         rows_(facts.work().events.size()) {
@@ -69,7 +71,9 @@ class Fusible {
       kernels.clear();
       ends.clear();
       for (; i < form.kernels.size() && form.kernels[i].group == at; ++i) {
-        if (slot_of[form.kernels[i].row] != kNoSlot) kernels.push_back(slot_of[form.kernels[i].row]);
+        const std::uint32_t row = form.kernels[i].row;
+        // Whoever compiles the model leaves the copies around it that DistributedDataParallel makes.
+        if (slot_of[row] != kNoSlot && !ddp_.are_its_own(row)) kernels.push_back(slot_of[row]);
         const bool ends_here = i + 1 == form.kernels.size() || form.kernels[i + 1].part != form.kernels[i].part;
         if (ends_here && kernels.size() > (ends.empty() ? 0 : ends.back())) ends.push_back(kernels.size());
       }
@@ -244,6 +248,7 @@ class Fusible {
   Facts& facts_;
   Claim& claim_;
   CompiledForms forms_;
+  DdpCopies ddp_;
   WorkTally tally_;
   std::int64_t chains_ = 0, kernels_ = 0;
   std::vector<std::int64_t> fused_ns_;  // by device

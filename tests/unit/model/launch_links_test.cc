@@ -79,8 +79,8 @@ TEST(LaunchLinks, AreOfTheProcessThatLaunchesOnTheDevice) {
   std::vector<std::string> events;
   const auto slice = [&](std::string_view cat, int pid, int tid, int ts, int dur, int device, int correlation) {
     events.push_back(fmt::format(
-        R"({{"ph":"X","cat":"{}","name":"{}","pid":{},"tid":{},"ts":{},"dur":{},"args":{{"device":{},"correlation":{}}}}})", cat,
-        cat == "kernel" ? "k" : "cudaLaunchKernel", pid, tid, ts, dur, device, correlation));
+        R"({{"ph":"X","cat":"{}","name":"{}","pid":{},"tid":{},"ts":{},"dur":{},"args":{{"device":{},"correlation":{}}}}})",
+        cat, cat == "kernel" ? "k" : "cudaLaunchKernel", pid, tid, ts, dur, device, correlation));
   };
   for (int rank = 0; rank < 2; ++rank) {
     for (int i = 0; i < 100; ++i) {

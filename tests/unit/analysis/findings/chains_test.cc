@@ -51,6 +51,21 @@ TEST(Chains, ANormWrittenOutIsOneKernel) {
   EXPECT_TRUE(test::says(program(true).find("unfused_pointwise")->finding.finding, {"chains of 6"}));
 }
 
+// What DistributedDataParallel copies from a bucket to a gradient is no part of what the model computes.
+TEST(Chains, CopiesOfDistributedDataParallelAreNoneOfThem) {
+  const auto evidence = [](std::string_view between) {
+    OpsInARow row;
+    row.op("aten::mm", kGemm, 50).op("aten::pow", kMul, 40, kWhole).op(between, kAdd, 90, kWhole);
+    row.op("aten::mul", kMul, 40, kWhole).op("aten::add", kAdd, 30, kWhole).op("aten::mm", kGemm, 50);
+    const Found found = row.found();
+    return found.has("unfused_pointwise") ? found.find("unfused_pointwise")->finding.evidence : "none of " + found.ids();
+  };
+  EXPECT_TRUE(test::says(evidence("aten::sub"), {"aten::sub", "aten::mul"}));
+  const std::string with_copy = evidence("torch.distributed.ddp.reducer::copy_bucket_to_grad");
+  EXPECT_TRUE(test::says(with_copy, {"aten::mul"}));
+  EXPECT_EQ(with_copy.find("copy_bucket_to_grad"), std::string::npos) << with_copy;
+}
+
 // The backward pass runs on a thread of its own, and nothing fuses across.
 TEST(Chains, EndWhereAnotherThreadGoesOn) {
   const auto program = [](int second) {
