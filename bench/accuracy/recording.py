@@ -6,7 +6,8 @@ PROGRAMS.py has PROGRAMS: {name: maker}; a maker returns step(), or {"fault": ma
 runs in a process of its own: what Dynamo gave up in one half it would not compile in the other. The real step is measured with nobody profiling, in nine
 series; those of a pair take turns. Where the turns do not agree what mending saved (the middle half of them is more than three points wide), nine more are
 measured, up to 27. What is measured is written as it comes: OUT/steps.jsonl, OUT/<name>.<options>.json.gz. options(index) of PROGRAMS.py: what entry
-`index` is recorded with, or {"fault": ..., "mended": ...}.
+`index` is recorded with, or {"fault": ..., "mended": ...}. Each of them is recorded in a process that was not recorded before: a host stays
+slower (1.2 times) once it was, and whoever looks at a program profiles it once.
 
 A half may keep processes of its own (of a loader, of what works ahead). They stand still while the other half has its turn, and what they have ready is
 used up before a series or a recording begins: a step is that of a loop that goes on.
@@ -140,7 +141,7 @@ class Program:
     """A program, or half of a pair, in a process of its own, which answers what it is asked. Made as soon as it is begun."""
 
     def __init__(self, full, maker, others=()):
-        self.full, self.ready, self.keeps, self.alive = full, False, False, True
+        self.full, self.maker, self.ready, self.keeps, self.alive = full, maker, False, False, True
         told, tell = os.pipe()
         hear, said = os.pipe()
         sys.stdout.flush()
@@ -194,6 +195,10 @@ class Program:
             raise Failed(f"{self.full} is gone")
         return self.answer(until)
 
+    def again(self, others):
+        """The same program in another process, as far as this one was before it was measured."""
+        return Program(self.full, self.maker, [self, *others])
+
     def end(self, wait=3.0):
         """It is told to end, by closing its pipe; killed where it does not."""
         if not self.alive:
@@ -233,20 +238,36 @@ def write(out, line):
         file.write(json.dumps(line) + "\n")
 
 
-def measure(programs, options, out, until):
+def record_each(program, options, out, until, others):
+    """The first by the process that was measured, each other one by a process of its own; which were recorded."""
+    recorded = []
+    for option in options:
+        fresh = program.again(others) if recorded else None
+        try:
+            if fresh:
+                fresh.ask(until, "steps_of_series", 120e3)  # as warm as the first
+            (fresh or program).ask(until, "record", option, f"{out}/{program.full}.{option}.json.gz")
+            recorded.append(option)
+        except Failed as failed:
+            print(f"{program.full} with {option}: {failed}", flush=True)
+            break
+        finally:
+            if fresh:
+                fresh.end()
+    return recorded
+
+
+def measure(programs, options, out, until, others):
     counts, times = in_turns(programs, SERIES, 120e3, until)
     for p in programs:
         full, its = p.full, options[p.full.rsplit(".", 1)[1]] if isinstance(options, dict) else options
         line = dict(name=full, step_us=statistics.median(times[full]), series_us=times[full], steps=counts[full], **p.ask(until, "device"))
-        for option in its:
-            p.ask(until, "record", option, f"{out}/{full}.{option}.json.gz")
-        line["after_us"] = p.ask(until, "series", counts[full])
-        line["options"] = its
+        line["options"] = record_each(p, its, out, until, others)
         write(out, line)
         print(full, round(line["step_us"], 1), f"{min(times[full]):.1f}..{max(times[full]):.1f}", flush=True)
 
 
-def measure_form(programs, out, until):
+def measure_form(programs, out, until, _others):
     counts, times = in_turns(programs, FORM_SERIES, 80e3, until)
     eager, form = (times[p.full] for p in programs)
     name = programs[1].full.rsplit(".", 1)[0]
@@ -278,7 +299,7 @@ class Entry:
         try:
             if not self.ready():
                 self.begin(others)
-            self.measuring(self.programs, until)
+            self.measuring(self.programs, until, [*others, *self.programs])
         except Failed as failed:
             print(f"{self.name}: {failed}", flush=True)
         self.end()
@@ -340,11 +361,11 @@ def main():
     for index, (name, entry) in enumerate(programs.PROGRAMS.items()):
         if wanted(name):
             options = programs.options(index)
-            measuring = lambda its, until, options=options: measure(its, options, args.out, until)
+            measuring = lambda its, until, others, options=options: measure(its, options, args.out, until, others)
             entries[name] = Entry(name, entry if isinstance(entry, dict) else {"": entry}, measuring)
     for name, two in getattr(programs, "FORMS", {}).items():
         if wanted(name):
-            forms[name] = Entry(name, dict(zip(("eager", "compiled"), two)), lambda its, until: measure_form(its, args.out, until))
+            forms[name] = Entry(name, dict(zip(("eager", "compiled"), two)), lambda its, until, others: measure_form(its, args.out, until, others))
     every = [*entries.values(), *forms.values()]
     if args.prepare:
         prepare([entries[name] for name in programs.COMPILED if name in entries] + list(forms.values()), begin + args.prepare)
