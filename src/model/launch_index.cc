@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <bit>
 #include <random>
+#include <set>
 #include <tuple>
 #include <utility>
 
@@ -14,11 +15,16 @@
 namespace ridge {
 namespace {
 
+std::uint64_t random_seed() {
+  std::random_device random;
+  return (std::uint64_t{random()} << 32 | random()) | 1;
+}
+
 TrackPart process_of(const Trace& trace, EventId event) { return trace.forms.tracks()[trace.track(event).value].pid; }
 
 }  // namespace
 
-LaunchIndex::LaunchIndex(const Trace& trace) : trace_(trace), seed_(std::random_device{}() | 1) {
+LaunchIndex::LaunchIndex(const Trace& trace) : trace_(trace), seed_(random_seed()) {
   const LaunchTable table = launches(trace);
   entries_.reserve(table.events.size());
   for (const EventId event : table.events) {
@@ -28,11 +34,17 @@ LaunchIndex::LaunchIndex(const Trace& trace) : trace_(trace), seed_(std::random_
   }
   index();
   sort_if_crowded();
-  shared_ = sorted_.empty() && find_shared();
+  shared_ = find_shared();
+  if (!shared_ || sorted_.empty()) return;
+  for (const Sorted& each : sorted_) of_process_[process_of(trace_, each.event)].push_back(each);
 }
 
 EventId LaunchIndex::find(std::int64_t correlation, std::int64_t start_ns, std::optional<TrackPart> process) const {
-  if (!sorted_.empty()) return find_sorted(correlation, start_ns);
+  if (!sorted_.empty()) {
+    const auto own = process ? of_process_.find(*process) : of_process_.end();
+    const EventId launch = own == of_process_.end() ? kNoEvent : find_in(own->second, correlation, start_ns);
+    return launch != kNoEvent ? launch : find_in(sorted_, correlation, start_ns);
+  }
   Best best, own;
   for (std::uint32_t i = first_[bucket(correlation)]; i != kNone; i = entries_[i].next) {
     count_work(1);
@@ -80,6 +92,12 @@ void LaunchIndex::sort_if_crowded() {
 }
 
 bool LaunchIndex::find_shared() const {
+  for (std::size_t i = 1; i < sorted_.size(); ++i) {
+    if (sorted_[i].correlation == sorted_[i - 1].correlation &&
+        process_of(trace_, sorted_[i].event) != process_of(trace_, sorted_[i - 1].event))
+      return true;
+  }
+  if (!sorted_.empty()) return false;
   const auto of_another = [&](const Entry& a, const Entry& b) {
     return process_of(trace_, a.event) != process_of(trace_, b.event);
   };
@@ -92,12 +110,12 @@ bool LaunchIndex::find_shared() const {
          });
 }
 
-EventId LaunchIndex::find_sorted(std::int64_t correlation, std::int64_t start_ns) const {
+EventId LaunchIndex::find_in(const std::vector<Sorted>& sorted, std::int64_t correlation, std::int64_t start_ns) {
   const Sorted wanted{correlation, start_ns, kNoEvent};
-  const auto after = std::upper_bound(sorted_.begin(), sorted_.end(), wanted);
-  count_work(std::bit_width(sorted_.size()));
-  if (after != sorted_.begin() && (after - 1)->correlation == correlation) return (after - 1)->event;
-  return after != sorted_.end() && after->correlation == correlation ? after->event : kNoEvent;
+  const auto after = std::upper_bound(sorted.begin(), sorted.end(), wanted);
+  count_work(std::bit_width(sorted.size()));
+  if (after != sorted.begin() && (after - 1)->correlation == correlation) return (after - 1)->event;
+  return after != sorted.end() && after->correlation == correlation ? after->event : kNoEvent;
 }
 
 DeviceOwners::DeviceOwners(const Trace& trace, const DeviceWorkTable& work, const LaunchIndex& index) {
@@ -106,15 +124,20 @@ DeviceOwners::DeviceOwners(const Trace& trace, const DeviceWorkTable& work, cons
     std::int64_t works = 0, too_late = 0, lag_ns = 0;
   };
   constexpr std::int64_t kClockNoiseNs = 10'000;
+  constexpr std::int64_t kMostLookedAt = 4096;         // of a device's work
+  constexpr std::int64_t kMostCompared = 20'000'000;   // launches with work, of all devices
   std::map<TrackPart, std::map<TrackPart, Fit>> fits;  // by device, by process
   std::map<TrackPart, std::int64_t> launched;          // by device: work that some process launched
   std::map<TrackPart, std::int64_t> nearest;           // by process: from its launch to the work
+  std::int64_t compared = 0;
   for (const EventId event : work.events) {
     const auto correlation = work.correlation.integer(event);
     const std::int64_t start = trace.events.ts_ns(event);
     if (!correlation || start == kNoTime) continue;
+    if (launched[process_of(trace, event)] >= kMostLookedAt || compared > kMostCompared) continue;
     nearest.clear();
     index.for_each(*correlation, [&](EventId launch) {
+      ++compared;
       const std::int64_t lag = start - trace.events.ts_ns(launch);
       const auto [at, is_first] = nearest.try_emplace(process_of(trace, launch), lag);
       const bool closer = lag >= -kClockNoiseNs && (at->second < -kClockNoiseNs || lag < at->second);
@@ -131,18 +154,35 @@ DeviceOwners::DeviceOwners(const Trace& trace, const DeviceWorkTable& work, cons
     }
   }
   constexpr double kNearlyAll = 0.95;
+  const auto may_own = [&](TrackPart device, const Fit& fit) {
+    return static_cast<double>(fit.works - fit.too_late) >= kNearlyAll * static_cast<double>(launched[device]);
+  };
+  std::set<TrackPart> processes, owners;
   for (const auto& [device, by_process] : fits) {
     // Whose launches come behind the work least often; of several that never do, shortest before it.
     const std::pair<const TrackPart, Fit>* best = nullptr;
     for (const auto& each : by_process) {
+      processes.insert(each.first);
       const Fit& fit = each.second;
-      const double all = static_cast<double>(launched[device]);
-      if (static_cast<double>(fit.works - fit.too_late) < kNearlyAll * all) continue;
+      if (!may_own(device, fit)) continue;
       const auto order = [](const Fit& f) { return std::tuple(f.too_late, f.lag_ns / f.works); };
       if (best == nullptr || order(fit) < order(best->second)) best = &each;
     }
-    if (best != nullptr) process_.emplace(device, best->first);
+    if (best == nullptr) continue;
+    process_.emplace(device, best->first);
+    owners.insert(best->first);
   }
+  // As many ranks as devices have one each. Where all launch long before their work, who launched last would have them all:
+  // then they go in order, as launchers number both.
+  if (fits.size() != processes.size() || owners.size() == fits.size()) return;
+  std::map<TrackPart, TrackPart> in_order;
+  auto process = processes.begin();
+  for (const auto& [device, by_process] : fits) {
+    const auto fit = by_process.find(*process);
+    if (fit == by_process.end() || !may_own(device, fit->second)) return;
+    in_order.emplace(device, *process++);
+  }
+  process_ = std::move(in_order);
 }
 
 std::optional<TrackPart> DeviceOwners::of(const Trace& trace, EventId work) const {

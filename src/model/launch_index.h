@@ -3,6 +3,7 @@
 // the work.
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <map>
@@ -23,12 +24,19 @@ class LaunchIndex {
   // Whether launches of two processes have one correlation.
   bool is_shared() const { return shared_; }
 
-  // Calls f(launch) for each with that correlation.
+  // Calls f(launch) for each with that correlation, of very many for the first.
   template <class F>
   void for_each(std::int64_t correlation, F f) const {
-    for (std::uint32_t i = first_[bucket(correlation)]; i != kNone; i = entries_[i].next) {
-      if (entries_[i].correlation == correlation) f(entries_[i].event);
+    if (sorted_.empty()) {
+      for (std::uint32_t i = first_[bucket(correlation)]; i != kNone; i = entries_[i].next) {
+        if (entries_[i].correlation == correlation) f(entries_[i].event);
+      }
+      return;
     }
+    std::size_t seen = 0;
+    for (auto at = std::ranges::lower_bound(sorted_, correlation, {}, &Sorted::correlation);
+         at != sorted_.end() && at->correlation == correlation && seen < kMostAlike; ++at, ++seen)
+      f(at->event);
   }
 
  private:
@@ -48,21 +56,23 @@ class LaunchIndex {
   void index();
   void sort_if_crowded();
   bool find_shared() const;
-  EventId find_sorted(std::int64_t correlation, std::int64_t start_ns) const;
-
   struct Sorted {
     std::int64_t correlation;
     std::int64_t start_ns;
     EventId event;
     auto operator<=>(const Sorted&) const = default;
   };
+  static EventId find_in(const std::vector<Sorted>& sorted, std::int64_t correlation, std::int64_t start_ns);
+
   static constexpr std::uint8_t kMostInBucket = 64;
+  static constexpr std::size_t kMostAlike = 4096;  // ranks in one file
 
   const Trace& trace_;
   std::uint64_t seed_;
   std::vector<Entry> entries_;
-  std::vector<std::uint32_t> first_;  // by bucket
-  std::vector<Sorted> sorted_;        // empty: not crowded
+  std::vector<std::uint32_t> first_;                     // by bucket
+  std::vector<Sorted> sorted_;                           // empty: not crowded
+  std::map<TrackPart, std::vector<Sorted>> of_process_;  // where it is crowded and several count alike
   bool shared_ = false;
 };
 

@@ -73,30 +73,46 @@ TEST(LaunchLinks, TakeTheNearestLaunchBeforeTheWorkWhenANumberIsUsedTwice) {
   EXPECT_EQ(linked.op_name(1), "second");
 }
 
-// Two ranks whose profilers count alike, each with a device: what nearly all of a device's work fits launches it. The second is
-// 30 us behind; each has 20 kernels of 100 us in its queue, and a wait behind every fifth.
-TEST(LaunchLinks, AreOfTheProcessThatLaunchesOnTheDevice) {
+// Ranks whose profilers count alike, each with a device: 100 launches 8 us apart in steps of 20, kernels of 100 us in a queue
+// that begins `queued_us` behind the step, and a wait behind each step.
+Linked ranks_that_count_alike(int ranks, int skew_us, int queued_us) {
   std::vector<std::string> events;
   const auto slice = [&](std::string_view cat, int pid, int tid, int ts, int dur, int device, int correlation) {
     events.push_back(fmt::format(
         R"({{"ph":"X","cat":"{}","name":"{}","pid":{},"tid":{},"ts":{},"dur":{},"args":{{"device":{},"correlation":{}}}}})",
         cat, cat == "kernel" ? "k" : "cudaLaunchKernel", pid, tid, ts, dur, device, correlation));
   };
-  for (int rank = 0; rank < 2; ++rank) {
+  for (int rank = 0; rank < ranks; ++rank) {
     for (int i = 0; i < 100; ++i) {
-      const int step = 30 * rank + i / 20 * 2'100, k = i % 20;
+      const int step = skew_us * rank + i / 20 * (2'100 + queued_us), k = i % 20;
       slice("cuda_runtime", 400 + 500 * rank, 1, step + 8 * k, 5, rank, i + 1);
-      slice("kernel", rank, 7, step + 10 + 101 * k, 100, rank, i + 1);
+      slice("kernel", rank, 7, step + queued_us + 101 * k, 100, rank, i + 1);
     }
   }
-  const Linked linked(events);
+  return Linked(events);
+}
+void expect_own_launches(const Linked& linked, const std::string& what) {
   const std::span<const EventId> work = linked.trace->of(EventClass::device_work);
+  int wrong = 0;
   for (std::size_t row = 0; row < work.size(); ++row) {
     const NodeId launch = linked.model.links().launch[row];
-    ASSERT_NE(launch, kNoNode);
+    ASSERT_NE(launch, kNoNode) << what;
     const auto pid = [&](EventId event) { return linked.trace->forms.tracks()[linked.trace->track(event).value].pid.value; };
-    EXPECT_EQ(pid(linked.model.tree().event[launch.value]), 400 + 500 * pid(work[row])) << row;
+    wrong += pid(linked.model.tree().event[launch.value]) != 400 + 500 * pid(work[row]) ? 1 : 0;
   }
+  EXPECT_EQ(wrong, 0) << what;
+}
+
+// What nearly all of a device's work fits launches it.
+TEST(LaunchLinks, AreOfTheProcessThatLaunchesOnTheDevice) {
+  expect_own_launches(ranks_that_count_alike(2, 30, 10), "two ranks, the second 30 us behind");
+  // So many that their numbers crowd the index.
+  expect_own_launches(ranks_that_count_alike(70, 3, 10), "70 ranks, each 3 us behind the one before");
+}
+
+// All launch before any work starts, so that the time from launch to work tells nothing: processes and devices go in order.
+TEST(LaunchLinks, OfRanksThatLaunchFarAheadGoInOrder) {
+  expect_own_launches(ranks_that_count_alike(8, 1, 400), "eight ranks in step");
 }
 
 TEST(LaunchLinks, FallBackOnFlowsInAnyOrderAndOnDeviceTracksOnly) {
