@@ -154,12 +154,14 @@ SteadyStep StepLength::steady() const {
       last_launch = std::max(last_launch, graph_.start_ns[node] + graph_.duration_ns[node]);
   }
   if (cut_ && parts_.front().counts && first_launch_.node != StepGraph::kNone) from = std::max(from, recorded(first_launch_));
-  if (cut_ && parts_.back().counts && last_launch > from) to = std::min(to, last_launch);
+  const bool ends_cut = cut_ && parts_.back().counts && last_launch > from;
+  if (ends_cut) to = std::min(to, last_launch);
   for (std::uint32_t node = 0; node < graph_.first_device; ++node) {
     const std::int64_t start = graph_.start_ns[node];
     inside[node] =
         start >= from && (start < to || (start == to && graph_.duration_ns[node] == 0 && graph_.kind[node] == StepKind::host));
   }
+  if (ends_cut) add_waited_for(&inside);
   // A thread that has waited since an iteration before is woken in one of these: autograd's waits from one backward to the
   // next.
   for (const StepLane& lane : graph_.lanes) {
@@ -169,6 +171,21 @@ SteadyStep StepLength::steady() const {
       inside[node] = true;
   }
   return {graph_, std::move(inside), from, iterations()};
+}
+
+// Behind the last launch autograd's thread still works, and the one that runs the program waits for it: it goes on from there.
+void StepLength::add_waited_for(std::vector<bool>* inside) const {
+  for (std::uint32_t node = lane_->first; node < lane_->first + lane_->count; ++node) {
+    if (!(*inside)[node] || graph_.kind[node] != StepKind::wait) continue;
+    for (std::uint32_t e = graph_.first_edge[node]; e < graph_.first_edge[node + 1]; ++e) {
+      std::uint32_t done = graph_.edge_from[e];
+      if (graph_.is_device(done)) continue;
+      for (; !(*inside)[done] && graph_.recorded_end_ns(done) > graph_.start_ns[node]; --done) {
+        (*inside)[done] = true;
+        if (graph_.leads[done]) break;
+      }
+    }
+  }
 }
 
 IntervalSet StepLength::spans(const Replayed& replayed) const {

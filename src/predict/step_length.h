@@ -55,6 +55,7 @@ class StepLength {
   std::int64_t time_of(const Instant& instant, const Replayed& replayed) const;
   IntervalSet iteration_spans(const Replayed& replayed) const;
   void find_parts(const Scope& scope);
+  void add_waited_for(std::vector<bool>* inside) const;
   void find_first_launch(const Scope& scope);
 
   const StepGraph& graph_;

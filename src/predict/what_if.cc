@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <utility>
 
 #include <fmt/format.h>
 
@@ -68,6 +69,7 @@ std::int64_t spread_further(double power, std::int64_t base_ns, std::int64_t lea
   return std::max(further, std::min(step_ns, least_ns));
 }
 constexpr double kAllOfIt = 1e6;   // for DeviceFloor: work that a change makes shorter may go altogether
+constexpr double kAlike = 1.02;    // two lengths of one step
 constexpr double kMostTimes = 16;  // what the recorder cost, against the estimate
 constexpr int kHalvings = 24;
 
@@ -86,10 +88,22 @@ WhatIf::WhatIf(const Scope& scope, From from, std::optional<std::int64_t> measur
   goes_on_ = steady_holds();
   if (measured_ns_) recorder_times_ = fitted_to(*measured_ns_);
   without_profiler_ns_ = settled_ns(without_recorder(graph_, recorder_times_));
+  keep_to_the_recorded();
   if (!measured_ns_) add_hidden_fetches();
   const bool as_recorded = from == From::recorded;
-  base_ns_ = as_recorded ? replayed_ns_ : without_profiler_ns_;
   base_settled_ns_ = as_recorded ? settled_ns(StepTimes(graph_)) : without_profiler_ns_;
+  base_ns_ = as_recorded ? replayed_ns_ : without_profiler_ns_;
+}
+
+// No program is faster for being recorded. Where it seems so, something else holds it up: going on, what was not there when it
+// was recorded; or other ranks, whose work comes when it came, so that who begins sooner waits for longer.
+void WhatIf::keep_to_the_recorded() {
+  const auto is_longer = [&] { return static_cast<double>(without_profiler_ns_) > kAlike * static_cast<double>(replayed_ns_); };
+  if (measured_ns_ || !is_longer()) return;
+  if (std::exchange(goes_on_, false)) without_profiler_ns_ = settled_ns(without_recorder(graph_, recorder_times_));
+  if (!is_longer()) return;
+  recorder_times_ = 0;
+  without_profiler_ns_ = replayed_ns_;
 }
 
 void WhatIf::add_hidden_fetches() {
@@ -97,8 +111,8 @@ void WhatIf::add_hidden_fetches() {
   const std::int64_t cost = replayed_ns_ - without_profiler_ns_, before = without_profiler_ns_;
   if (fetches_.empty() || cost <= 0) return;
   const std::int64_t all = std::max<std::int64_t>(1, scope_.model().iterations().count());  // those that nobody asks for, too
-  const auto fetches = std::max<std::int64_t>(1, std::ssize(fetches_) / all);
-  each_fetch_ns_ = std::llround(kHiddenFetch * static_cast<double>(cost)) / fetches;
+  const double fetches = std::max(1.0, static_cast<double>(fetches_.size()) / static_cast<double>(all));
+  each_fetch_ns_ = std::llround(kHiddenFetch * static_cast<double>(cost) / fetches);
   without_profiler_ns_ = settled_ns(unrecorded());
   hidden_fetch_ns_ = std::max<std::int64_t>(0, without_profiler_ns_ - before);
 }
@@ -125,7 +139,6 @@ double WhatIf::fitted_to(std::int64_t step_ns) const {
 // lies outside of the scope: a thread that is woken by another rank does not wait anew behind the first time.
 bool WhatIf::steady_holds() const {
   if (length_->rule() == IterationRule::whole_window) return false;  // nothing tells that it goes on
-  constexpr double kAlike = 1.02;
   const double most = kAlike * static_cast<double>(std::max(replayed_ns_, length_->host_ns()));
   return static_cast<double>(steady_->step_ns(StepTimes(graph_))) <= most;
 }

@@ -85,6 +85,7 @@ class WhatIf {
  private:
   double fitted_to(std::int64_t step_ns) const;
   StepTimes unrecorded() const;
+  void keep_to_the_recorded();
   void add_hidden_fetches();
   std::int64_t without_profiler_at_ns(double doubts) const;
   std::int64_t settled_ns(const StepTimes& times) const;

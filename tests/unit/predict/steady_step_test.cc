@@ -51,5 +51,33 @@ TEST(SteadyStep, AThreadThatWaitsSinceTheStepBeforeStillWaits) {
   }
 }
 
+// A loop that ends with the backward pass, without marks or an optimizer: the window is cut into steps by the device's work,
+// and behind the last launch the main thread still waits for autograd's.
+TEST(SteadyStep, TheLastStepWaitsForAutogradBehindTheLastLaunch) {
+  TraceText text;
+  for (int i = 0; i < 4; ++i) {
+    const int at = i * 100'000, id = 10 * i;
+    text.op("aten::mm", at + 5'000, at + 20'000);
+    text.call("cudaLaunchKernel", at + 10'000, at + 14'000, id + 1).kernel("f", at + 16'000, at + 20'000, id + 1);
+    text.op("autograd::engine::evaluate_function: MmBackward0", at + 30'000, at + 90'000, 2);
+    text.call("cudaLaunchKernel", at + 40'000, at + 44'000, id + 2, 2).kernel("b", at + 46'000, at + 50'000, id + 2);
+    text.call("cudaLaunchKernel", at + 70'000, at + 74'000, id + 3, 2).kernel("g", at + 76'000, at + 80'000, id + 3);
+  }
+  text.call("cudaDeviceSynchronize", 400'000, 402'000);
+  const LoadedTrace loaded(text.read());
+  ASSERT_EQ(loaded.model->iterations().count(), 4);
+  const StepGraph graph = build_step_graph(*loaded.model);
+  const Replayed recorded = replay(graph);
+  const auto scope = make_scope(*loaded.model, {{"step", "3"}});
+  ASSERT_TRUE(scope);
+  const SteadyStep steady = StepLength(*scope, graph, recorded).steady();
+  EXPECT_EQ(steady.step_ns(StepTimes(graph)), 80'000);  // from the first launch, at 10, until autograd is done, at 90
+  StepTimes half(graph);
+  for (std::uint32_t node = 0; node < graph.first_device; ++node) {
+    if (graph.kind[node] != StepKind::wait) half.duration_ns[node] /= 2;
+  }
+  EXPECT_EQ(steady.step_ns(half), 40'000);
+}
+
 }  // namespace
 }  // namespace ridge
