@@ -71,12 +71,13 @@ std::string named(const FrameName& frame) {
 class BreakScan {
  public:
   // Of the slices before `next` on its thread.
-  BreakScan(const Model& model, NodeId next)
+  BreakScan(const Model& model, NodeId next, NodeId frame = kNoNode)
       : model_(model),
         trace_(model.trace()),
         tree_(model.tree()),
         regions_(model.compiled_regions()),
         next_(next),
+        frame_(frame == kNoNode ? tree_.parent[next.value] : frame),
         thread_(thread_of(tree_, next)) {}
 
   // Fills the evidence, if there is any to be filled; returns what is no cost of the break.
@@ -157,7 +158,7 @@ class BreakScan {
   // What the broken frame calls itself, between its graph and the resumed frame: the last such call is where it broke.
   void note_call(NodeId node, Evidence* evidence) {
     const NodeId caller = tree_.parent[node.value];
-    if (caller == kNoNode || caller != tree_.parent[next_.value] || tree_.class_of(caller) != EventClass::python_frame) return;
+    if (caller == kNoNode || caller != frame_ || tree_.class_of(caller) != EventClass::python_frame) return;
     const std::string_view text = name(node);
     const auto frame = parse_frame_name(text);
     if (frame && frame->function == "graph_break" && is_torchs(frame->file)) evidence->explicit_break = true;
@@ -201,6 +202,7 @@ class BreakScan {
   const CallTree& tree_;
   const CompiledRegions& regions_;
   NodeId next_;
+  NodeId frame_;  // in which it broke
   std::size_t thread_;
   std::int64_t from_ns_ = 0;
   Interval outer_;  // the outermost slice so far, and whether it waits
@@ -215,6 +217,14 @@ class BreakScan {
 BreakEvidence evidence_at_break(const Model& model, std::int64_t from_ns, NodeId region) {
   Evidence evidence;
   IntervalSet left_out = BreakScan(model, region).scan(from_ns, &evidence);
+  return {evidence.text(), std::move(left_out)};
+}
+
+BreakEvidence evidence_in_eager_frame(const Model& model, std::int64_t from_ns, NodeId next, NodeId frame) {
+  Evidence evidence;
+  IntervalSet left_out = BreakScan(model, next, frame).scan(from_ns, &evidence);
+  evidence.call.clear();
+  evidence.eager.clear();
   return {evidence.text(), std::move(left_out)};
 }
 

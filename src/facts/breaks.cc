@@ -8,12 +8,15 @@
 #include "base/saturating.h"
 #include "facts/break_costs.h"
 #include "facts/break_evidence.h"
+#include "facts/eager_frames.h"
 #include "facts/scoped_work.h"
 #include "model/frame_name.h"
 #include "model/name_flags.h"
 
 namespace ridge {
 namespace {
+
+constexpr std::string_view kGivenUp = "Dynamo runs the function around it eager: a break in a loop, with or try";
 
 class BreaksReader {
  public:
@@ -51,12 +54,24 @@ class BreaksReader {
     const auto& calls = regions_.calls;
     around_.assign(calls.size(), kNoCall);
     depth_.assign(calls.size(), 0);
+    repeats_.assign(calls.size(), false);
+    std::vector<std::uint32_t> latest(calls.size(), kNoCall);  // by call: the last region in it so far
     for (std::uint32_t i = 0; i < calls.size(); ++i) {
       const std::uint32_t parent = calls[i].parent;
       if (parent == kNoCall) continue;
+      const bool is_region = calls[i].sort == CompiledSort::region;
       around_[i] = calls[parent].sort == CompiledSort::region ? parent : around_[parent];
-      if (around_[i] != kNoCall) depth_[i] = depth_[around_[i]] + (calls[i].sort == CompiledSort::region ? 1 : 0);
+      if (around_[i] == kNoCall) continue;
+      depth_[i] = depth_[around_[i]] + (is_region ? 1 : 0);
+      if (!is_region) continue;
+      std::uint32_t& before = latest[around_[i]];
+      repeats_[i] = before != kNoCall && calls[i].id.known() && is_same_frame(calls[i].id, calls[before].id);
+      before = i;
     }
+  }
+
+  static bool is_same_frame(const CompileId& a, const CompileId& b) {
+    return std::pair(a.autograd, a.frame) == std::pair(b.autograd, b.frame);
   }
 
   bool is_call(NodeId n) const {
@@ -148,55 +163,97 @@ class BreaksReader {
     if (parent == kNoCall) return false;
     const CompileId& id = regions_.calls[i].id;
     const CompileId& broken = regions_.calls[parent].id;
-    if (id.known() && broken.known() && std::pair(id.autograd, id.frame) == std::pair(broken.autograd, broken.frame))
-      return false;
+    if (id.known() && broken.known() && is_same_frame(id, broken)) return false;
     if (frame) {
       if (parse_resume_name(frame->function)) return true;
       if (!frame->file.starts_with("torch/") && frame->file.find("/torch/") == std::string_view::npos) return false;
     }
+    if (repeats_[i]) return false;  // called in a loop
     return last_nested_[parent] == i && last_work_ns_[parent] < start(regions_.calls[i].node) &&
            called_by(regions_.calls[i].node, regions_.calls[parent].node);
   }
 
   void list_breaks() {
-    std::map<std::tuple<CompileId, CompileId, std::int64_t, std::string>, std::size_t> rows;
-    std::vector<std::size_t> row_of_site;
     const BreakCosts costs(scope_);
     find_backward_graphs();
     left_graph_ns_.assign(regions_.calls.size(), INT64_MIN);
+    resumed_.assign(regions_.calls.size(), false);
     for (std::uint32_t i = 0; i < regions_.calls.size(); ++i) {
       const CompiledCall& call = regions_.calls[i];
       if (call.sort != CompiledSort::region) {
         leave_graph(i);
-        continue;
+      } else if (scope_.holds(call.node)) {
+        list_resumed(costs, i);
       }
-      if (!scope_.holds(call.node)) continue;
-      const auto frame = frame_of(call.node);
-      if (!is_break(i, frame)) continue;
-      const CompiledCall& parent = regions_.calls[around_[i]];
-      GraphBreak found{.frame = call.id, .parent = parent.id, .depth = depth_[i], .location = {}, .reason = {}};
-      found.frame.compile = found.parent.compile = -1;
-      if (frame && parse_resume_name(frame->function)) found.location = location_of(*frame);
-      if (!scope_.matches(found.location)) continue;
-      measure(costs, i, &found);
-      out_.sites.push_back({call.node, found.cpu_ns, found.location, found.reason});
-      const auto [it, added] =
-          rows.try_emplace({found.frame, found.parent, call.id.known() ? 0 : depth_[i], found.location}, out_.breaks.size());
-      row_of_site.push_back(it->second);
-      if (added) out_.breaks.push_back(found);
-      GraphBreak& row = out_.breaks[it->second];
-      ++row.occurrences;
-      if (added) continue;
-      saturating_add(&row.cpu_ns, found.cpu_ns);
-      if (row.reason.empty()) row.reason = found.reason;
     }
+    list_given_up(costs);
     share_idle_out();
     for (const BreakIdle& idle : out_.idle)
-      saturating_add(&out_.breaks[row_of_site[idle.site]].gpu_idle_ns, idle.end_ns - idle.start_ns);
+      saturating_add(&out_.breaks[row_of_site_[idle.site]].gpu_idle_ns, idle.end_ns - idle.start_ns);
     std::sort(out_.breaks.begin(), out_.breaks.end(), [](const GraphBreak& a, const GraphBreak& b) {
       return std::tuple(-a.cpu_ns, a.frame, a.parent, a.depth, a.location) <
              std::tuple(-b.cpu_ns, b.frame, b.parent, b.depth, b.location);
     });
+  }
+
+  void list_resumed(const BreakCosts& costs, std::uint32_t i) {
+    const CompiledCall& call = regions_.calls[i];
+    const auto frame = frame_of(call.node);
+    if (!is_break(i, frame)) return;
+    resumed_[i] = true;
+    GraphBreak found{.frame = call.id, .parent = regions_.calls[around_[i]].id, .depth = depth_[i]};
+    if (frame && parse_resume_name(frame->function)) found.location = location_of(*frame);
+    if (!scope_.matches(found.location)) return;
+    const std::int64_t from_ns = broken_at(i);
+    measure(costs, {.from_ns = from_ns, .to = i, .before = around_[i]}, evidence_at_break(model_, from_ns, call.node), &found);
+    add_site(i, std::move(found));
+  }
+
+  // From each compiled call of such a frame to the next.
+  void list_given_up(const BreakCosts& costs) {
+    const EagerFrames eager = find_eager_frames(scope_, {.around = around_, .resumed = resumed_});
+    out_.maybe_given_up = eager.unsure;
+    for (const auto& [calls] : eager.pieces) {
+      const CompiledCall& first = regions_.calls[calls.front().call];
+      if (around_[calls.front().call] == kNoCall)
+        out_.given_up.push_back({first.node, end(regions_.calls[calls.back().call].node)});
+      for (std::size_t k = 1; k < calls.size(); ++k) list_given_up(costs, calls[k - 1].call, calls[k]);
+    }
+  }
+  void list_given_up(const BreakCosts& costs, std::uint32_t before, const Piecewise::Call& next) {
+    const CompiledCall& call = regions_.calls[next.call];
+    GraphBreak found{.frame = call.id, .parent = {}, .depth = depth_[next.call]};
+    if (next.caller != kNoNode) {
+      if (const auto caller = parse_frame_name(name(next.caller))) found.location = location_of(*caller);
+    }
+    if (!scope_.matches(found.location)) return;
+    const std::uint32_t tail = tail_of(before);
+    const std::int64_t left = left_graph_ns_[tail] != INT64_MIN ? left_graph_ns_[tail] : end(regions_.calls[before].node);
+    measure(costs, {.from_ns = left, .to = next.call, .before = tail},
+            evidence_in_eager_frame(model_, left, call.node, next.caller), &found);
+    found.reason += (found.reason.empty() ? "" : "; ") + std::string(kGivenUp);
+    add_site(next.call, std::move(found));
+  }
+
+  // The last of the functions that go on behind the breaks of a call.
+  std::uint32_t tail_of(std::uint32_t call) const {
+    while (last_nested_[call] != kNoCall && resumed_[last_nested_[call]]) call = last_nested_[call];
+    return call;
+  }
+
+  void add_site(std::uint32_t i, GraphBreak found) {
+    const CompiledCall& call = regions_.calls[i];
+    found.frame.compile = found.parent.compile = -1;
+    out_.sites.push_back({call.node, found.cpu_ns, found.location, found.reason});
+    const auto [it, added] = row_of_break_.try_emplace(
+        {found.frame, found.parent, call.id.known() ? 0 : depth_[i], found.location}, out_.breaks.size());
+    row_of_site_.push_back(it->second);
+    if (added) out_.breaks.push_back(found);
+    GraphBreak& row = out_.breaks[it->second];
+    ++row.occurrences;
+    if (added) return;
+    saturating_add(&row.cpu_ns, found.cpu_ns);
+    if (row.reason.empty()) row.reason = std::move(found.reason);
   }
 
   // A call inside a region is over, in order of start: of an autograd function and the graph in it the graph counts.
@@ -221,15 +278,19 @@ class BreaksReader {
     }
   }
 
-  // Cost and evidence of one break: from the graph that the parent left to the one in which the resumed frame goes on.
-  void measure(const BreakCosts& costs, std::uint32_t i, GraphBreak* found) {
-    const NodeId region = regions_.calls[i].node;
-    const std::uint32_t parent = around_[i];
-    const std::int64_t from_ns = broken_at(i);
-    BreakEvidence evidence = evidence_at_break(model_, from_ns, region);
+  struct Place {
+    std::int64_t from_ns;  // where compiled code was left
+    std::uint32_t to;      // the region that is in it again
+    std::uint32_t before;  // the region that left it
+  };
+
+  // Cost and evidence of one break: from the graph that the one left to the one in which the other goes on.
+  void measure(const BreakCosts& costs, const Place& at, BreakEvidence evidence, GraphBreak* found) {
+    const NodeId region = regions_.calls[at.to].node;
     found->reason = std::move(evidence.reason);
-    add_cost(costs, {thread_of(tree_, region), {from_ns, resumed_at(i)}, std::move(evidence.left_out), end(region)}, found);
-    const std::uint32_t back = last_backward_[i], next = first_backward_[parent];
+    add_cost(costs, {thread_of(tree_, region), {at.from_ns, resumed_at(at.to)}, std::move(evidence.left_out), end(region)},
+             found);
+    const std::uint32_t back = last_backward_[at.to], next = first_backward_[at.before];
     if (back == kNoCall || next == kNoCall) return;
     const NodeId left = regions_.calls[back].node, entered = regions_.calls[next].node;
     const std::size_t thread = thread_of(tree_, entered);
@@ -297,11 +358,8 @@ class BreaksReader {
       if (lookup.outcome != LookupOutcome::compiled || !scope_.holds(lookup.node)) continue;
       const CompiledCall& region = regions_.calls[lookup.region];
       if (region.id.compile <= 0) continue;
-      Recompile recompile{.id = region.id,
-                          .node = region.node,
-                          .start_ns = end(lookup.node) - origin,
-                          .compile_ns = lookup.compile_ns,
-                          .location = {}};
+      Recompile recompile{
+          .id = region.id, .node = region.node, .start_ns = end(lookup.node) - origin, .compile_ns = lookup.compile_ns};
       if (const auto frame = frame_of(region.node)) recompile.location = location_of(*frame);
       out_.recompiles.push_back(std::move(recompile));
     }
@@ -316,12 +374,16 @@ class BreaksReader {
   const CompiledRegions& regions_;
   bool has_stacks_ = false;
   Breaks out_;
-  std::vector<std::uint32_t> around_;                          // by call: the region call around it
-  std::vector<std::int64_t> depth_;                            // by call: regions around it
-  std::vector<std::int64_t> last_work_ns_;                     // by region call: start of its last own op, launch or graph call
-  std::vector<std::uint32_t> last_nested_;                     // by region call: its last nested region
-  std::vector<std::int64_t> left_graph_ns_;                    // by region call: the end of its last graph so far
+  std::vector<std::uint32_t> around_;        // by call: the region call around it
+  std::vector<std::int64_t> depth_;          // by call: regions around it
+  std::vector<bool> repeats_;                // by region call: the one before it in the same call is of its frame
+  std::vector<bool> resumed_;                // by region call: behind a break
+  std::vector<std::int64_t> last_work_ns_;   // by region call: start of its last own op, launch or graph call
+  std::vector<std::uint32_t> last_nested_;   // by region call: its last nested region
+  std::vector<std::int64_t> left_graph_ns_;  // by region call: the end of its last graph so far
   std::vector<std::uint32_t> first_backward_, last_backward_;  // by region call: the graphs of its backward
+  std::map<std::tuple<CompileId, CompileId, std::int64_t, std::string>, std::size_t> row_of_break_;
+  std::vector<std::size_t> row_of_site_;
 };
 
 }  // namespace

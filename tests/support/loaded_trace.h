@@ -71,7 +71,7 @@ inline std::string launch(int correlation, int ts, int dur, std::string_view ker
 
 inline std::string join(std::initializer_list<std::string> events) {
   std::string all;
-  for (const std::string& e : events) all += (all.empty() ? "" : ", ") + e;
+  for (const std::string& e : events) all += (all.empty() || e.empty() ? "" : ", ") + e;
   return all;
 }
 

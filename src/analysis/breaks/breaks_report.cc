@@ -87,6 +87,13 @@ Report report_breaks(const Breaks& breaks) {
                                   "compiled regions have no frame ids (PyTorch before 2.5, or 2.5 without record_shapes): "
                                   "breaks are found by nesting alone and cannot be distinguished"});
   }
+  if (breaks.maybe_given_up > 0) {
+    report.diagnostics.push_back(
+        {"maybe_given_up", breaks.maybe_given_up,
+         "a compiled function is called several times an iteration, and what Dynamo tried right before "
+         "it has no code: if a break in its loop made Dynamo give the caller up, that runs eager; record "
+         "with_stack=True to know"});
+  }
   return report;
 }
 

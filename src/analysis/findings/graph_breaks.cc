@@ -1,6 +1,7 @@
-// graph_breaks: where Dynamo leaves a compiled frame and resumes it. The idle time it stands for is claimed, and what the host
-// does between the graphs before and behind it goes with it: leaving one, eager ops that would be part of the whole, lookups,
-// entering the next. There is no bound: what the compiler would fuse across the break cannot be told from a trace.
+// graph_breaks: where Dynamo leaves a compiled frame and resumes it, or gives a frame up and compiles what it calls. The idle
+// time it stands for is claimed, and what the host does between the graphs before and behind it goes with it: leaving one,
+// eager ops that would be part of the whole, lookups, entering the next. There is no bound: what the compiler would fuse across
+// the break cannot be told from a trace.
 #include <algorithm>
 #include <functional>
 #include <unordered_set>
@@ -38,6 +39,9 @@ std::string list(const Facts& facts, const std::vector<GraphBreak>& breaks) {
 // calls, which would be part of it, guards of theirs, and the graph's caller, which hands over parameters and checks their
 // sizes. A kernel on the host may stand there too, so that no more than this counts.
 constexpr std::int64_t kMostEntryNs = 150'000;
+constexpr std::string_view kGivenUpFirst =
+    "begin with what breaks inside a loop, with or try: Dynamo then runs the whole function eager, and compiles what it calls "
+    "piece by piece; ";
 // What is fused across comes on top, and what the recorder takes of such code varies.
 constexpr double kDoubt = 0.6;
 
@@ -71,8 +75,18 @@ class BetweenGraphs {
   }
 
   void look() {
+    std::int64_t seen_ns = kNever;  // spans of a thread do not overlap, and calls are in tree order
+    std::size_t thread = SIZE_MAX, span = 0;
+    const std::vector<EagerSpan>& given_up = facts_.breaks().given_up;
     for (const CompiledCall& call : facts_.model().compiled_regions().calls) {
-      if (call.sort == CompiledSort::region && call.parent == kNoCall && facts_.scope().holds(call.node)) look_at(call.node);
+      if (call.sort != CompiledSort::region || call.parent != kNoCall || !facts_.scope().holds(call.node)) continue;
+      const auto [start, end] = facts_.time(call.node);
+      if (const std::size_t its = thread_of(facts_.tree(), call.node); its != thread) thread = its, seen_ns = kNever;
+      if (start < seen_ns) continue;
+      while (span < given_up.size() && given_up[span].first < call.node) ++span;
+      const bool is_given_up = span < given_up.size() && given_up[span].first == call.node;
+      seen_ns = is_given_up ? given_up[span].end_ns : end;
+      look_at(call.node, seen_ns);
     }
   }
 
@@ -90,12 +104,12 @@ class BetweenGraphs {
       n = facts_.tree().parent[n.value];
   }
 
-  void look_at(NodeId frame) {
+  // A compiled frame, or all that a given-up one calls.
+  void look_at(NodeId frame, std::int64_t end) {
     const CallTree& tree = facts_.tree();
     const CompiledRegions& regions = facts_.model().compiled_regions();
     const HostThread& thread = tree.threads[thread_of(tree, frame)];
     const std::uint32_t last = std::min(thread.first + thread.count, tree.recorded);
-    const std::int64_t end = facts_.time(frame).end_ns;
     on_ = frame;
     from_ = kNever, seen_ = facts_.time(frame).start_ns;
     eager_ = eager_ns_ = 0;
@@ -184,9 +198,9 @@ std::optional<Finding> find_graph_breaks(Facts& facts) {
                  .at_most_ns = {},
                  .confidence = Confidence::high,
                  .evidence = list(facts, breaks.breaks) + "; what would be fused across them has no bound",
-                 .action =
-                     "rewrite the line, or use what Dynamo can trace (torch.cond, torch.where, capture_scalar_outputs); "
-                     "TORCH_LOGS=graph_breaks prints the reason, fullgraph=True raises at the first break",
+                 .action = std::string(breaks.given_up.empty() ? "" : kGivenUpFirst) +
+                           "rewrite the line, or use what Dynamo can trace (torch.cond, torch.where, capture_scalar_outputs); "
+                           "TORCH_LOGS=graph_breaks prints the reason, fullgraph=True raises at the first break",
                  .event = facts.event_of(costliest.id()),
                  .gone = gone.removal(),
                  .doubt = kDoubt};

@@ -6,35 +6,10 @@
 #include <gtest/gtest.h>
 
 #include "base/interval_set.h"
-#include "support/loaded_trace.h"
+#include "support/compiled_events.h"
 
 namespace ridge::test {
 namespace {
-
-Breaks breaks_of(const LoadedTrace& t) { return compute_breaks(Scope(*t.model)); }
-
-// "frame<parent occurrences", in order of frame.
-std::vector<std::string> lines(const Breaks& breaks) {
-  std::vector<std::string> list;
-  for (const GraphBreak& b : breaks.breaks) {
-    list.push_back(std::to_string(b.frame.frame) + "<" + std::to_string(b.parent.frame) + " " + std::to_string(b.occurrences));
-  }
-  std::sort(list.begin(), list.end());
-  return list;
-}
-
-using Lines = std::vector<std::string>;
-
-std::string lookup(int ts) { return event({.name = "TorchDynamo Cache Lookup", .ts = ts, .dur = 2}); }
-std::string graph_call(std::string_view key, int ts, int dur) {
-  return event({.name = "## Call CompiledFxGraph " + std::string(key) + " ##", .ts = ts, .dur = dur, .cat = "user_annotation"});
-}
-std::string region(std::string_view id, int ts, int dur) {
-  return event({.name = "Torch-Compiled Region: " + std::string(id), .ts = ts, .dur = dur});
-}
-std::string python(std::string_view name, int ts, int dur) {
-  return event({.name = name, .ts = ts, .dur = dur, .cat = "python_function"});
-}
 
 TEST(Breaks, ResumedFrameInTailPosition) {
   // Parent's graph ends at 30; lookup 2, bytecode 4, prologue 3 and 11 of the frames' own until the resumed graph at 50.
