@@ -99,7 +99,8 @@ Shapes sliced(const OpCall& call, const Sizes& sizes) {
   };
   const double from = place(2, 0), to = place(3, whole), step = std::max(1.0, number_at(call, 4).value_or(1));
   Sizes out = sizes;
-  out[*dim] = static_cast<std::int64_t>(std::ceil(std::max(0.0, to - from) / step));
+  const double count = std::ceil(std::max(0.0, to - from) / step);
+  if (count < whole) out[*dim] = static_cast<std::int64_t>(count);
   return {out};
 }
 

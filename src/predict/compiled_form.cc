@@ -8,7 +8,6 @@
 
 #include "cost/grid_size.h"
 #include "model/kernel_identity.h"
-#include "trace/tables.h"
 
 namespace ridge {
 namespace {
@@ -26,12 +25,8 @@ constexpr double kUsual = 1.2, kBeyondUnknown = 0.2;
 
 class Sums {
  public:
-  Sums(const Scope& scope, std::int64_t device)
-      : scope_(scope),
-        model_(scope.model()),
-        trace_(scope.trace()),
-        table_(device_work(trace_)),
-        rate_(bytes_a_ns(scope, device)) {}
+  Sums(const Scope& scope, const DeviceWorkTable& table, std::int64_t device)
+      : scope_(scope), model_(scope.model()), trace_(scope.trace()), table_(table), rate_(bytes_a_ns(scope, device)) {}
 
   void add(const FlowCall& call, std::span<const EagerProgram::Launched> launched, GeneratedKernels* out) const {
     double time = 0, roof = 0;
@@ -71,7 +66,7 @@ class Sums {
   const Scope& scope_;
   const Model& model_;
   const Trace& trace_;
-  DeviceWorkTable table_;
+  const DeviceWorkTable& table_;
   double rate_;
 };
 
@@ -87,7 +82,7 @@ double left_of(const GeneratedKernels& group, const Fit& fit) {
 
 CompiledForm CompiledForms::of(std::int64_t device) const {
   const EagerProgram program = programs_.of(device);
-  const Sums sums(scope_, device);
+  const Sums sums(scope_, work_, device);
   const Fused fused = fuse(program.flow);
   CompiledForm out{.groups = std::vector<GeneratedKernels>(fused.groups.size()), .kernels = {}};
   for (std::size_t i = 0; i < program.flow.ops.size(); ++i) {

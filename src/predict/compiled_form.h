@@ -11,6 +11,7 @@
 
 #include "facts/scope.h"
 #include "predict/eager_program.h"
+#include "trace/tables.h"
 
 namespace ridge {
 
@@ -39,11 +40,12 @@ struct CompiledForm {
 // Those of a trace's devices.
 class CompiledForms {
  public:
-  explicit CompiledForms(const Scope& scope) : scope_(scope), programs_(scope) {}
+  explicit CompiledForms(const Scope& scope) : scope_(scope), work_(device_work(scope.trace())), programs_(scope) {}
   CompiledForm of(std::int64_t device) const;
 
  private:
   const Scope& scope_;
+  DeviceWorkTable work_;
   EagerPrograms programs_;
 };
 

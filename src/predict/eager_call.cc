@@ -177,7 +177,7 @@ FlowTensor EagerCalls::made(const OpCall& call, const std::vector<FlowTensor>& t
   for (const FlowTensor& tensor : tensors) {
     if (tensor.elements == out.elements) out.shape = tensor.shape;
   }
-  if (out.shape == 0) out.shape = shape_hash({static_cast<std::int64_t>(out.elements)});
+  if (out.shape == 0) out.shape = shape_hash({static_cast<std::int64_t>(std::min(out.elements, kMostElements))});
   return out;
 }
 

@@ -22,9 +22,9 @@ class EagerCalls {
  public:
   using Rows = std::span<const std::uint32_t>;  // of trace.of(device_work): what a call launched, at least one
 
-  // `bytes_a_ns`: what the device moves.
-  EagerCalls(const Scope& scope, const GridSizes& grids, double bytes_a_ns)
-      : scope_(scope), trace_(scope.trace()), table_(device_work(trace_)), grids_(grids), rate_(bytes_a_ns) {}
+  // `table`: the trace's device work. `bytes_a_ns`: what the device moves.
+  EagerCalls(const Scope& scope, const DeviceWorkTable& table, const GridSizes& grids, double bytes_a_ns)
+      : scope_(scope), trace_(scope.trace()), table_(table), grids_(grids), rate_(bytes_a_ns) {}
 
   // `call`: its arguments where they were recorded, or nullptr. Nothing for what is no part of a flow: several tensors at once
   // already, or an optimizer's.
@@ -48,7 +48,7 @@ class EagerCalls {
 
   const Scope& scope_;
   const Trace& trace_;
-  DeviceWorkTable table_;
+  const DeviceWorkTable& table_;
   const GridSizes& grids_;
   double rate_;
 };

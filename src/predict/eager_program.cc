@@ -31,7 +31,9 @@ struct EagerPrograms::Shared {
         grids(its.model()),
         phases(build_phases(its.trace(), its.model().tree())),
         replays(its.trace(), is_graph_launch),
-        views(its.trace(), is_view) {}
+        views(its.trace(), is_view) {
+    count_devices();
+  }
 
   const Scope& scope;
   DeviceWorkTable table;
@@ -39,6 +41,23 @@ struct EagerPrograms::Shared {
   GridSizes grids;
   std::vector<Phase> phases;
   NameFlags replays, views;
+  std::vector<std::uint32_t> devices;  // by thread: that it launches work on
+
+ private:
+  void count_devices() {
+    const CallTree& tree = scope.model().tree();
+    devices.resize(tree.threads.size());
+    std::vector<std::size_t> latest(tree.threads.size(), SIZE_MAX);  // by thread: the last device that was counted
+    const std::vector<Device>& all = scope.model().timeline().devices;
+    for (std::size_t d = 0; d < all.size(); ++d) {
+      for (const WorkRow& work : all[d].work) {
+        const NodeId launch = scope.model().links().launch[work.row];
+        if (launch == kNoNode || launch.value >= tree.recorded) continue;
+        const std::size_t thread = thread_of(tree, launch);
+        if (std::exchange(latest[thread], d) != d) ++devices[thread];
+      }
+    }
+  }
 };
 
 namespace {
@@ -52,7 +71,7 @@ class Builder {
         trace_(scope_.trace()),
         tree_(model_.tree()),
         table_(shared.table),
-        calls_(scope_, shared.grids, bytes_a_ns(scope_, device)),
+        calls_(scope_, shared.table, shared.grids, bytes_a_ns(scope_, device)),
         launches_(tree_.threads.size()) {
     for (const Device& its : model_.timeline().devices) {
       if (its.id == device) gather(its.work);
@@ -166,8 +185,10 @@ class Builder {
   }
 
   void add_views() {
+    constexpr std::uint32_t kMostDevices = 64;  // of one thread: its views are a part of each one's program
     if (!shared_.views.any()) return;
     for (std::size_t t = 0; t < launches_.size(); ++t) {
+      if (shared_.devices[t] > kMostDevices) continue;
       const HostThread& thread = tree_.threads[t];
       const std::uint32_t end = std::min(tree_.recorded, thread.first + thread.count);
       for (std::uint32_t n = thread.first; launches_[t] && n < end; ++n) {

@@ -28,13 +28,16 @@ std::vector<std::uint32_t> worker_fetches(const Model& model, const StepGraph& g
   std::vector<std::uint32_t> out;
   for (const StepLane& lane : graph.lanes) {
     if (lane.device) break;
+    std::uint32_t behind_waits = lane.first;  // of the stall before: several may lie in one run of waits
     for (const HostStall& stall : model.host_stalls().of_thread[lane.thread]) {
       if (stall.cause != IdleCause::dataloader || stall.end_ns - stall.start_ns < kUnpackedNs ||
           !has_workers(model, stall.node))
         continue;
       std::uint32_t node = graph.node_at(lane, stall.start_ns);
       if (node == StepGraph::kNone) node = lane.first;
+      if (graph.kind[node] == StepKind::wait) node = std::max(node, behind_waits);
       while (graph.kind[node] == StepKind::wait && node + 1 < lane.first + lane.count) ++node;
+      behind_waits = node;
       out.push_back(node);
     }
   }

@@ -59,10 +59,9 @@ class Fusible {
   // What would be compiled to fewer kernels, and what stands alone, written anew.
   void take_eager(std::size_t device) {
     const std::vector<WorkSlot>& slots = facts_.ledger().devices()[device].work;
-    constexpr std::uint32_t kNoSlot = UINT32_MAX;
-    std::vector<std::uint32_t> slot_of(facts_.work().events.size(), kNoSlot);  // by row
+    slot_of_.resize(facts_.work().events.size(), kNoSlot);
     for (std::size_t i = 0; i < slots.size(); ++i) {
-      if (slots[i].owned_ns > 0) slot_of[slots[i].work.row] = static_cast<std::uint32_t>(i);
+      if (slots[i].owned_ns > 0) slot_of_[slots[i].work.row] = static_cast<std::uint32_t>(i);
     }
     const CompiledForm form = forms_.of(facts_.ledger().devices()[device].device);
     std::vector<std::size_t> kernels, ends;  // of a group, and where each of its parts ends among them
@@ -73,7 +72,7 @@ class Fusible {
       for (; i < form.kernels.size() && form.kernels[i].group == at; ++i) {
         const std::uint32_t row = form.kernels[i].row;
         // Whoever compiles the model leaves the copies around it that DistributedDataParallel makes.
-        if (slot_of[row] != kNoSlot && !ddp_.are_its_own(row)) kernels.push_back(slot_of[row]);
+        if (slot_of_[row] != kNoSlot && !ddp_.are_its_own(row)) kernels.push_back(slot_of_[row]);
         const bool ends_here = i + 1 == form.kernels.size() || form.kernels[i + 1].part != form.kernels[i].part;
         if (ends_here && kernels.size() > (ends.empty() ? 0 : ends.back())) ends.push_back(kernels.size());
       }
@@ -81,6 +80,7 @@ class Fusible {
       if (kernels.empty() || group.left_ns >= group.now_ns) continue;
       take_parts(device, kernels, ends, group.left_ns / group.now_ns);
     }
+    for (const WorkSlot& slot : slots) slot_of_[slot.work.row] = kNoSlot;
   }
 
   // Kernels of two graphs of one frame with nothing but a break between them.
@@ -128,11 +128,13 @@ class Fusible {
   const WorkTally& tally() const { return tally_; }
 
  private:
-  bool is_eager(const WorkSlot& slot) const {
+  static constexpr std::uint32_t kNoSlot = UINT32_MAX;
+
+  bool is_eager(const WorkSlot& slot) {
     const std::uint32_t row = slot.work.row;
     const NodeId launch = facts_.launch(row);
     return slot.work.sort == WorkSort::compute && facts_.op(row) != kNoNode && !facts_.by_graph_launch(row) &&
-           graph_of(facts_, row) == kNoCall && facts_.phase(launch) != Phase::optimizer;
+           graph_of(facts_, row) == kNoCall && facts_.phase(launch) != Phase::optimizer && !ddp_.are_its_own(row);
   }
 
   void pad(const WorkSlot& slot) {
@@ -249,6 +251,7 @@ class Fusible {
   Claim& claim_;
   CompiledForms forms_;
   DdpCopies ddp_;
+  std::vector<std::uint32_t> slot_of_;  // by row, of the device that is looked at
   WorkTally tally_;
   std::int64_t chains_ = 0, kernels_ = 0;
   std::vector<std::int64_t> fused_ns_;  // by device
