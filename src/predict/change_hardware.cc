@@ -39,6 +39,8 @@ struct Scaled {
   std::int64_t changed = 0, unknown = 0;
   std::int64_t unknown_ns = 0, all_ns = 0;
 
+  // So little that the answer does not rest on it.
+  bool is_mostly_known() const { return unknown_ns <= all_ns / 20; }
   std::string text() const {
     std::string out = fmt::format("{} kernels scaled by their roofs", changed);
     if (unknown > 0 && all_ns > 0)
@@ -92,7 +94,7 @@ ChangeEffect change_dtype(const Change& change, const ChangeContext& context, St
   return {.matches = done.changed,
           .basis = done.text() + "; casts, and what must stay in float32, are not counted",
           .uncertain = 0.4,
-          .unknown = done.changed == 0 && done.unknown > 0};
+          .unknown = done.changed == 0 && !done.is_mostly_known()};
 }
 
 ChangeEffect change_device(const Change& change, const ChangeContext& context, StepTimes* times) {

@@ -6,6 +6,8 @@
 
 #include <fmt/format.h>
 
+#include "base/saturating.h"
+#include "base/units.h"
 #include "model/idle.h"
 #include "predict/change_functions.h"
 #include "predict/host_time.h"
@@ -17,6 +19,8 @@ namespace {
 constexpr std::int64_t kGraphLaunchNs = 6'000;
 constexpr std::int64_t kGraphLaunchPerNodeNs = 40;
 constexpr std::int64_t kGraphGapNs = 900;
+// A launch that takes so long loads code or builds something, which a program that is warm does not.
+constexpr std::int64_t kFirstUseNs = 1'000'000;
 
 // A stretch of one thread between two waits: the launches of one iteration.
 struct Section {
@@ -61,6 +65,7 @@ class GraphSections {
   std::int64_t graphs() const { return static_cast<std::int64_t>(sections_.size()); }
   std::int64_t launches() const { return launches_; }
   std::int64_t left() const { return left_; }
+  std::int64_t first_use_ns() const { return first_use_ns_; }
 
  private:
   void close(const StepLane& lane, Section* section) {
@@ -69,6 +74,11 @@ class GraphSections {
     sections_.push_back(done);
     launches_ += done.launches;
     const std::int64_t from = graph_.start_ns[graph_.begin_of_call(done.first)], to = graph_.recorded_end_ns(done.last);
+    for (std::uint32_t node = done.first; node <= done.last; ++node) {
+      if (graph_.kind[node] != StepKind::launch) continue;
+      const std::int64_t took = graph_.recorded_end_ns(node) - graph_.start_ns[graph_.begin_of_call(node)];
+      if (took >= kFirstUseNs) saturating_add(&first_use_ns_, took);
+    }
     // What holds the host up is there with a graph too.
     std::int64_t at = from;
     const std::vector<HostStall>& stalls = context_.scope.model().host_stalls().of_thread[lane.thread];
@@ -88,7 +98,7 @@ class GraphSections {
   StepTimes& times_;
   HostTime host_;
   std::vector<Section> sections_;
-  std::int64_t launches_ = 0, left_ = 0;
+  std::int64_t launches_ = 0, left_ = 0, first_use_ns_ = 0;
 };
 
 // Work is launched, and never through CUDA or HIP, whose graphs PyTorch calls CUDA graphs.
@@ -126,6 +136,10 @@ ChangeEffect change_to_cuda_graphs(const Change&, const ChangeContext& context, 
   effect.basis =
       fmt::format("{} launches in {} graphs, cut where the host waits; whether the program can be captured is not known",
                   sections.launches(), sections.graphs());
+  if (sections.first_use_ns() > 0)
+    effect.basis += fmt::format("; {} of it are in launches of over {}, as on first use: a warm program does not have them",
+                                format_duration(static_cast<double>(sections.first_use_ns())),
+                                format_duration(static_cast<double>(kFirstUseNs)));
   return effect;
 }
 

@@ -51,12 +51,6 @@ std::int64_t host_ahead_ns(const Scope& scope, const Ledger& ledger, std::span<c
   return times(remedy.removal.gaps.empty() ? 1 : kHostUnseen, most);
 }
 
-std::int64_t busiest_ns(const Ledger& ledger) {
-  std::int64_t busy = 0;
-  for (const DeviceLedger& device : ledger.devices()) busy = std::max(busy, device.busy_ns);
-  return busy / ledger.iterations();
-}
-
 // Time of work, added up by device.
 class WorkByDevice {
  public:
@@ -121,14 +115,20 @@ std::int64_t most_possible_ns(const StepSavings& savings, std::int64_t work_ns, 
   return static_cast<std::int64_t>(std::max(0.0, longest - left));
 }
 
+BusiestDevice busiest_of(const Ledger& ledger) {
+  std::int64_t busy = 0;
+  for (const DeviceLedger& device : ledger.devices()) busy = std::max(busy, device.busy_ns);
+  return {.busy_ns = busy / ledger.iterations(), .iterations = ledger.iterations()};
+}
+
 // In the recorded programs that docs/accuracy.md calls read, no step with a fault of the host's is so; of those without a fault
 // every other one.
 std::optional<std::int64_t> certain_ns(const StepSavings& savings, std::span<const Remedy* const> remedies,
-                                       const Ledger& ledger) {
+                                       const BusiestDevice& busiest) {
   constexpr std::int64_t kGapNs = 1'000;  // between two kernels of a stream
   const WhatIf& what_if = savings.what_if();
   if (what_if.measured_ns() || what_if.base_ns() != what_if.without_profiler_ns()) return std::nullopt;
-  const std::int64_t busy = busiest_ns(ledger);
+  const std::int64_t busy = busiest.busy_ns;
   if (busy < what_if.without_profiler_least_ns()) {
     if (!std::ranges::all_of(remedies, [](const Remedy* remedy) { return is_of_host(*remedy); })) return std::nullopt;
     return std::max<std::int64_t>(0, what_if.without_profiler_most_ns() - busy);
@@ -140,14 +140,14 @@ std::optional<std::int64_t> certain_ns(const StepSavings& savings, std::span<con
   for (const Removal* removal : removals) {
     for (const Removal::Gap& gap : removal->gaps) work.add(gap.row, kGapNs);
   }
-  return work.most_ns() / ledger.iterations();
+  return work.most_ns() / busiest.iterations;
 }
 
 bool recorder_may_be_all(const StepSavings& savings, const Ledger& ledger) {
   const WhatIf& what_if = savings.what_if();
   if (what_if.measured_ns() || !is_of_program(what_if)) return false;
   const double shortest = static_cast<double>(what_if.base_ns()) * std::exp(-2 * what_if.recorder_doubt());
-  return static_cast<double>(busiest_ns(ledger)) >= shortest;
+  return static_cast<double>(busiest_of(ledger).busy_ns) >= shortest;
 }
 
 }  // namespace ridge

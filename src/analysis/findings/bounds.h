@@ -32,11 +32,18 @@ std::int64_t bound_of_claim(const Scope& scope, const Ledger& ledger, std::span<
 // claim, over the scope.
 std::int64_t most_possible_ns(const StepSavings& savings, std::int64_t work_ns, const Ledger& ledger);
 
+// The device that works longest in an iteration.
+struct BusiestDevice {
+  std::int64_t busy_ns = 0;  // in an iteration
+  std::int64_t iterations = 1;
+};
+BusiestDevice busiest_of(const Ledger& ledger);
+
 // A step whose device may be busy for all of it, for what is known of its length: what the host would do sooner is not counted
 // on then, but for the work that goes with it. Where it is not, a remedy of the host's brings at most what the device waits in
 // the longest step. Per iteration.
 std::optional<std::int64_t> certain_ns(const StepSavings& savings, std::span<const Remedy* const> remedies,
-                                       const Ledger& ledger);
+                                       const BusiestDevice& busiest);
 
 // Whether the device may be busy for all of the step in the recorder's worst case: a step shorter than is thought by twice the
 // doubt. Of 19 recordings of which that is so, one waited for nothing but its recorder; a trace does not tell which.

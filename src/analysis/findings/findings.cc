@@ -108,26 +108,24 @@ std::optional<std::int64_t> least_of(std::optional<std::int64_t> a, std::optiona
 
 // Percentages are of the step that savings are of, the bound's too.
 void add_savings(const StepSavings& savings, const Ledger& ledger, Findings* findings) {
-  std::vector<const Remedy*> all;
-  std::vector<std::optional<std::int64_t>> bounds, shown;
+  findings->busiest = busiest_of(ledger);
+  std::vector<const RankedFinding*> all;
   const std::int64_t step_ns = savings.what_if().base_ns();
   for (RankedFinding& row : findings->rows) {
     const Remedy* remedy = &row.remedy;
     if (row.at_most_ns) row.at_most_ns = std::min(*row.at_most_ns, most_possible_ns(savings, row.work_ns, ledger));
-    row.savings = savings.of({&remedy, 1}, row.at_most_ns, least_of(certain_ns(savings, {&remedy, 1}, ledger), row.shown_ns));
+    row.savings =
+        savings.of({&remedy, 1}, row.at_most_ns, least_of(certain_ns(savings, {&remedy, 1}, findings->busiest), row.shown_ns));
     if (row.savings.low_pct && is_of_host(*remedy) && recorder_may_be_all(savings, ledger)) {
       row.savings.low_pct = std::min(0.0, *row.savings.low_pct);
       findings->recorder_may_explain = findings->recorder_may_explain || row.id == kLateLaunches;
     }
     say_why_nothing(&row);
-    all.push_back(remedy);
-    bounds.push_back(row.at_most_ns);
-    shown.push_back(row.shown_ns);
+    all.push_back(&row);
     if (row.at_most_ns && step_ns > 0)
       row.at_most_pct = std::min(100.0, 100 * static_cast<double>(*row.at_most_ns) / static_cast<double>(step_ns));
   }
-  findings->all = savings.of(all, bound_of_all(bounds, findings->time),
-                             least_of(certain_ns(savings, all, ledger), bound_of_all(shown, findings->time)));
+  findings->all = savings_of(*findings, all, savings);
 }
 
 // What was looked for, in the order in which causes claim time.
@@ -176,6 +174,18 @@ std::optional<std::int64_t> bound_of_all(std::span<const std::optional<std::int6
     saturating_add(&sum, *bound);
   }
   return std::min(sum, time.mean_ns());
+}
+
+Savings savings_of(const Findings& findings, std::span<const RankedFinding* const> rows, const StepSavings& savings) {
+  std::vector<const Remedy*> remedies;
+  std::vector<std::optional<std::int64_t>> bounds, shown;
+  for (const RankedFinding* row : rows) {
+    remedies.push_back(&row->remedy);
+    bounds.push_back(row->at_most_ns);
+    shown.push_back(row->shown_ns);
+  }
+  return savings.of(remedies, bound_of_all(bounds, findings.time),
+                    least_of(certain_ns(savings, remedies, findings.busiest), bound_of_all(shown, findings.time)));
 }
 
 Findings compute_findings(const Scope& all, const std::vector<std::string>& ignored, const KnownAnswers& known,

@@ -16,6 +16,7 @@
 
 #include <ridge/report.h>
 
+#include "analysis/findings/bounds.h"
 #include "analysis/findings/facts.h"
 #include "analysis/findings/savings.h"
 #include "analysis/findings/unclaimed_idle.h"
@@ -46,12 +47,15 @@ struct Findings {
   std::vector<UnclaimedIdle> unclaimed;  // what else the device waits for
   std::vector<ClaimPart> claim;          // of the finding that was asked for
   std::int64_t left_out = 0;             // by --ignore or --filter
+  BusiestDevice busiest = {};
 };
 
 // `ignored`: ids that are not listed. Their time stays claimed: who knows of a cause does not want it under another name.
 // `claim_of`: the id of the finding whose pieces of time are kept, of the ledger in `known`.
 Findings compute_findings(const Scope& scope, const std::vector<std::string>& ignored = {}, const KnownAnswers& known = {},
                           std::string_view claim_of = {});
+// Of some of its rows together.
+Savings savings_of(const Findings& findings, std::span<const RankedFinding* const> rows, const StepSavings& savings);
 // Of several remedies together: nothing where one of them has no bound.
 std::optional<std::int64_t> bound_of_all(std::span<const std::optional<std::int64_t>> bounds, const IterationTime& time);
 // Of an answer without findings: that there are none, or that --ignore or --filter leave out those that there are.

@@ -65,7 +65,7 @@ struct LaunchRemedy {
   bool compiled = false;      // most of the device time
   bool takes_graphs = false;  // the device's API
   bool several = false;
-  bool single = false;  // an iteration is one kernel
+  double kernels = 0;  // of an iteration
   ProgramKind program = ProgramKind::unknown;
   Server server = Server::none;
 
@@ -80,12 +80,19 @@ struct LaunchRemedy {
           "kernels besides; or {}",
           program == ProgramKind::infers ? "torch.cuda.graph" : "torch.cuda.make_graphed_callables", larger);
     }
-    if (!compiled && single) return larger + ": a step of one kernel takes as long as its launch";
+    if (kernels <= 1)
+      return larger + ": a step of one kernel takes as long as its launch" +
+             (takes_graphs ? ", and CUDA graphs do not help" : "");
     if (!compiled) return "launch fewer kernels: torch.compile fuses them, or " + larger;
-    return takes_graphs ? "compile more of the program at once, or " + larger +
-                              "; CUDA graphs do not help: a graph of so few kernels costs more to replay than they to launch"
-                        : larger;
+    if (!takes_graphs) return larger;
+    return fmt::format(
+        "compile more of the program at once, or {}; mode=\"reduce-overhead\" does not help: its CUDA graphs would hold so few "
+        "kernels that they cost more to replay than these to launch{}",
+        larger,
+        kernels >= static_cast<double>(kSeveralKernels) ? " (one graph of the whole step: whatif --do cuda-graphs)" : "");
   }
+  // Of what the launches cost: the last one stays, but with a graph, which is one of its own price.
+  double goes() const { return by_graphs() || kernels <= 0 ? 1 : std::max(0.0, 1 - 1 / kernels); }
   // The server captures by itself, unless it was told not to or the batch is none of its sizes.
   std::string of_server() const {
     if (server == Server::vllm)
@@ -96,10 +103,10 @@ struct LaunchRemedy {
   }
 };
 
-bool is_single(const Facts& facts) {
+double kernels_of_an_iteration(const Facts& facts) {
   std::size_t most = 0;
   for (const DeviceLedger& device : facts.ledger().devices()) most = std::max(most, device.work.size());
-  return std::cmp_less_equal(most, facts.ledger().iterations());
+  return static_cast<double>(most) / static_cast<double>(facts.ledger().iterations());
 }
 
 bool mostly_several(Facts& facts) {
@@ -142,7 +149,7 @@ std::optional<Finding> find_launch_bound(Facts& facts) {
   const LaunchRemedy remedy{.compiled = compiled,
                             .takes_graphs = any([](const DeviceLaunches& d) { return d.takes_graphs; }),
                             .several = mostly_several(facts),
-                            .single = is_single(facts),
+                            .kernels = kernels_of_an_iteration(facts),
                             .program = facts.program(),
                             .server = server_of(facts.trace())};
   if (!compiled && !remedy.by_graphs()) reach_compiled(facts, {}, &claim);  // fewer kernels do the same with less traffic
@@ -153,7 +160,8 @@ std::optional<Finding> find_launch_bound(Facts& facts) {
                  .evidence = tally.text(),
                  .action = remedy.text(),
                  .event = tally.event(),
-                 .changes = remedy.by_graphs() ? std::vector<std::string>{"cuda-graphs"} : std::vector<std::string>()};
+                 .changes = remedy.by_graphs() ? std::vector<std::string>{"cuda-graphs"} : std::vector<std::string>(),
+                 .comes_true = remedy.goes()};
 }
 
 }  // namespace ridge

@@ -284,9 +284,12 @@ std::string launch_verdict(const DeviceLaunches& d) {
   const std::string graphs = graph_pct >= 50
                                  ? fmt::format("{} of the work already runs in graphs; more graphs", format_percent(graph_pct))
                                  : std::string(d.takes_graphs ? "CUDA graphs" : "timely launches");
-  const std::string gain = fmt::format("{} would save at most {} ({} of the window)", graphs,
-                                       format_duration(static_cast<double>(d.cuda_graph_gain_ns)),
-                                       format_percent(share_pct(d.cuda_graph_gain_ns, d.window_ns)));
+  const std::string gain = fmt::format(
+      "{} would save at most {} ({} of the window){}", graphs, format_duration(static_cast<double>(d.cuda_graph_gain_ns)),
+      format_percent(share_pct(d.cuda_graph_gain_ns, d.window_ns)),
+      d.pauses == 0 ? ""
+                    : fmt::format(", not counting {} in pauses of over {}", format_duration(static_cast<double>(d.pauses_ns)),
+                                  format_duration(static_cast<double>(kHostPauseNs))));
   std::string verdict = *d.launch_bound ? "launch-bound" : "not launch-bound";
   if (d.recorder_may_explain) {
     verdict +=

@@ -14,6 +14,7 @@
 #include "analysis/shared/cells.h"
 #include "analysis/shared/table_use.h"
 #include "base/nearest.h"
+#include "base/saturating.h"
 #include "base/units.h"
 #include "facts/scope_diagnostics.h"
 
@@ -74,6 +75,23 @@ Result<Asked> parse_asked(const Scope& scope, std::string_view text) {
   return asked;
 }
 
+// What a reader who adds up the rows above it would ask.
+std::string basis_of_all(const Findings& findings) {
+  if (findings.rows.empty()) return "nothing found";
+  std::string text = "all findings together", unknown;
+  std::int64_t sum = 0;
+  for (const RankedFinding& row : findings.rows) {
+    if (!row.savings.saves_ns) unknown += (unknown.empty() ? "" : ", ") + std::string(row.id);
+    saturating_add(&sum, row.savings.saves_ns.value_or(0));
+  }
+  const auto all = static_cast<double>(findings.all.saves_ns.value_or(0));
+  constexpr double kMore = 1.05;
+  if (!unknown.empty()) text += fmt::format("; what {} would save is not known", unknown);
+  if (all > kMore * static_cast<double>(sum))
+    text += "; more than their sum, since where one alone is mended another still holds the step up";
+  return text;
+}
+
 std::string headline_of(const WhatIfAnswer& answer) {
   const Scenario* recorded = nullptr;
   const Scenario* without = nullptr;
@@ -122,16 +140,14 @@ WhatIfAnswer compute_whatif(const Scope& scope, const std::vector<Asked>& asked,
     add_row(std::string(row.id), savings, {&row.remedy}, row.savings, row.finding.finding, &answer);
   }
   add_row(std::string(kAllFindings), savings, all, findings.rows.empty() ? savings.of(all, {}) : findings.all,
-          findings.rows.empty() ? "nothing found" : "all findings together", &answer);
+          basis_of_all(findings), &answer);
   std::vector<Remedy> own;
   own.reserve(asked.size());
   std::vector<const Remedy*> together;
-  std::vector<std::optional<std::int64_t>> bounds, shown;
+  std::vector<const RankedFinding*> asked_rows;
   for (const Asked& one : asked) {
     const Remedy* remedy = nullptr;
     Savings found;
-    bounds.emplace_back();
-    shown.emplace_back();
     std::string basis;
     if (one.change) {
       remedy = &own.emplace_back(Remedy{.changes = {*one.change}});
@@ -139,8 +155,7 @@ WhatIfAnswer compute_whatif(const Scope& scope, const std::vector<Asked>& asked,
     } else if (const auto row = std::ranges::find(findings.rows, one.finding, &RankedFinding::id); row != findings.rows.end()) {
       remedy = &row->remedy;
       found = row->savings;
-      bounds.back() = row->at_most_ns;
-      shown.back() = row->shown_ns;
+      asked_rows.push_back(&*row);
     } else {
       remedy = &own.emplace_back();
       basis = "there is no such finding here; " + listed_findings(findings);
@@ -148,9 +163,11 @@ WhatIfAnswer compute_whatif(const Scope& scope, const std::vector<Asked>& asked,
     together.push_back(remedy);
     add_row(one.text, savings, {remedy}, found, std::move(basis), &answer);
   }
-  if (asked.size() > 1)
-    add_row(std::string(kTogether), savings, together,
-            savings.of(together, bound_of_all(bounds, findings.time), bound_of_all(shown, findings.time)), "", &answer);
+  // Findings alone have a bound.
+  const auto of_together = [&] {
+    return asked_rows.size() == asked.size() ? savings_of(findings, asked_rows, savings) : savings.of(together, {});
+  };
+  if (asked.size() > 1) add_row(std::string(kTogether), savings, together, of_together(), "", &answer);
   return answer;
 }
 

@@ -204,6 +204,33 @@ TEST(Changes, WhatTheTraceDoesNotTellIsNull) {
   EXPECT_FALSE(changed.after({"device=h200"}).step_ns);
 }
 
+// A program in bfloat16 already, but for eight kernels with 1 % of the time whose type nothing tells.
+TEST(Changes, TheLittleThatIsNotKnownDoesNotMakeAllUnknown) {
+  const auto path = test::path_of("pair_sync_mask_fault");
+  ASSERT_TRUE(path);
+  const LoadedTrace loaded = test::load_file(*path);
+  const Scope scope(*loaded.model);
+  const std::vector<Change> changes = {parse_change("dtype=bf16").value()};
+  EXPECT_EQ(WhatIf(scope, WhatIf::From::recorded).outcome(changes).basis, "nothing matches");
+}
+
+// The third launch loads its code for 20 ms: a graph replaces it, but so does any second run.
+TEST(Changes, WhatOnlyAFirstUseTakesIsSaidOfGraphs) {
+  const auto program = [](std::int64_t third_takes_ns) {
+    TraceText text;
+    text.annotation("ProfilerStep#0", 0, 200'000 + third_takes_ns);
+    std::int64_t at = 10'000;
+    for (int i = 0; i < 6; ++i) {
+      const std::int64_t takes = i == 2 ? third_takes_ns : 4'000;
+      text.call("cudaLaunchKernel", at, at + takes, i + 1).kernel("k", at + takes + 2'000, at + takes + 12'000, i + 1);
+      at += takes + 20'000;
+    }
+    return text.read();
+  };
+  EXPECT_TRUE(test::says(Changed(program(20'000'000)).after({"cuda-graphs"}).basis, {"20.000 ms", "first use"}));
+  EXPECT_EQ(Changed(program(4'000)).after({"cuda-graphs"}).basis.find("first use"), std::string::npos);
+}
+
 TEST(Changes, TheStepWithoutTheRecorderIsShorter) {
   const Changed changed(host_bound());
   // Five ops and launches at 1.3 and 3.4 us; the prices of the step and of the first op and launch are more than the 14 us that

@@ -28,10 +28,20 @@ std::string action_of(const Found& found, std::string_view id) {
 // One kernel a call: with CUDA graphs it took 104 us instead of 36.
 TEST(Advice, CudaGraphsOnlyWhereAGraphWouldHoldSeveralKernels) {
   const Found one = found_in_fixture("compiled_one_kernel");
-  EXPECT_TRUE(says(action_of(one, "launch_bound"), {"compile more of the program at once", "CUDA graphs do not help"}));
+  EXPECT_TRUE(says(action_of(one, "launch_bound"), {"larger batch", "one kernel", "CUDA graphs do not help"}));
   EXPECT_EQ(action_of(one, "launch_bound").find("reduce-overhead"), std::string::npos);
   EXPECT_TRUE(says(action_of(found_in_fixture("clean_fused_pointwise"), "launch_bound"), {"CUDA graphs do not help"}));
+  // Three or four, in graphs of one each: only a graph of the whole step holds several.
+  EXPECT_TRUE(says(action_of(found_in_fixture("nested_disabled_not_a_plain_break"), "launch_bound"),
+                   {"compile more of the program at once", "reduce-overhead", "does not help"}));
   EXPECT_TRUE(says(action_of(found_in_fixture("compiled_custom_op"), "launch_bound"), {"reduce-overhead"}));
+}
+
+// Of what launches cost, the last launch of a step stays, whatever is compiled or fused.
+TEST(Advice, AStepOfOneKernelHasNoLaunchToSave) {
+  const Found one = found_in_fixture("compiled_one_kernel");
+  ASSERT_TRUE(one.has("launch_bound"));
+  EXPECT_EQ(one.find("launch_bound")->savings.saves_ns, 0);
 }
 
 TEST(Advice, OfTrainingIsForProgramsThatTrain) {

@@ -181,7 +181,7 @@ struct AskedStep {
 
   std::optional<std::int64_t> certain(const Remedy& remedy) const {
     const Remedy* one = &remedy;
-    return certain_ns(savings, {&one, 1}, ledger);
+    return certain_ns(savings, {&one, 1}, busiest_of(ledger));
   }
   const Ledger& ledger;
   StepSavings savings;
@@ -200,7 +200,7 @@ TEST(RemedyBounds, TheHostBringsWhatTheDeviceWaits) {
   both.removal.work = {{.row = 0, .ns = 100 * kUs}};
   EXPECT_EQ(asked.certain(both), std::nullopt);
   const Remedy* together[] = {&host, &both};
-  EXPECT_EQ(certain_ns(asked.savings, together, asked.ledger), std::nullopt);
+  EXPECT_EQ(certain_ns(asked.savings, together, busiest_of(asked.ledger)), std::nullopt);
 }
 
 // Busy for nearly all of a step, which may be shorter than is thought: certain is the work that goes, and 1 us for each gap
