@@ -17,8 +17,7 @@ struct BreakEvidence {
 
 // From `from_ns` to the start of the resumed region, on its thread.
 BreakEvidence evidence_at_break(const Model& model, std::int64_t from_ns, NodeId region);
-// To that of the next one which a function that runs eager calls; kNoNode where no stacks tell it. What else it calls or
-// computes there is no reason.
+// To that of the next one which `frame`, a function that runs eager, calls. What else it calls or computes there is no reason.
 BreakEvidence evidence_in_eager_frame(const Model& model, std::int64_t from_ns, NodeId next, NodeId frame);
 // The same of any stretch that ends where `next` starts, on the thread of `next`: no reason is looked for.
 IntervalSet left_out_before(const Model& model, std::int64_t from_ns, NodeId next);

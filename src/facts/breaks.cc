@@ -16,7 +16,8 @@
 namespace ridge {
 namespace {
 
-constexpr std::string_view kGivenUp = "Dynamo runs the function around it eager: a break in a loop, with or try";
+// Why, a trace does not show: most often a break in a loop, a with or a try; PyTorch's own files Dynamo skips anyway.
+constexpr std::string_view kGivenUp = "the function runs eager, what it calls is compiled piece by piece";
 
 class BreaksReader {
  public:
@@ -223,9 +224,7 @@ class BreaksReader {
   void list_given_up(const BreakCosts& costs, std::uint32_t before, const Piecewise::Call& next) {
     const CompiledCall& call = regions_.calls[next.call];
     GraphBreak found{.frame = call.id, .parent = {}, .depth = depth_[next.call]};
-    if (next.caller != kNoNode) {
-      if (const auto caller = parse_frame_name(name(next.caller))) found.location = location_of(*caller);
-    }
+    if (const auto caller = parse_frame_name(name(next.caller))) found.location = location_of(*caller);
     if (!scope_.matches(found.location)) return;
     const std::uint32_t tail = tail_of(before);
     const std::int64_t left = left_graph_ns_[tail] != INT64_MIN ? left_graph_ns_[tail] : end(regions_.calls[before].node);

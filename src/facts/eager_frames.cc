@@ -2,7 +2,6 @@
 #include "facts/eager_frames.h"
 
 #include <algorithm>
-#include <iterator>
 #include <map>
 #include <set>
 #include <string_view>
@@ -29,10 +28,15 @@ bool asks_for_compilation(const FrameName& frame) {
 
 // What Dynamo never compiles by itself, given up or not.
 bool is_machinery(const FrameName& frame) {
-  constexpr std::string_view kFiles[] = {
-      "torch/_dynamo/",    "torch/_functorch/",          "torch/_inductor/", "torch/nn/modules/module.py",
-      "torch/_compile.py", "torch/utils/_contextlib.py", "contextlib.py",    "functools.py"};
-  return std::ranges::any_of(kFiles, [&](std::string_view part) { return is_in(frame.file, part); });
+  constexpr std::string_view kFolders[] = {"torch/_dynamo/", "torch/_functorch/", "torch/_inductor/"};
+  constexpr std::string_view kFiles[] = {"torch/nn/modules/module.py", "torch/_compile.py", "torch/utils/_contextlib.py",
+                                         "contextlib.py", "functools.py"};
+  const auto is_file = [&](std::string_view name) {
+    return frame.file.ends_with(name) &&
+           (frame.file.size() == name.size() || frame.file[frame.file.size() - name.size() - 1] == '/');
+  };
+  return std::ranges::any_of(kFolders, [&](std::string_view part) { return is_in(frame.file, part); }) ||
+         std::ranges::any_of(kFiles, is_file);
 }
 
 class Search {
@@ -58,11 +62,12 @@ class Search {
       } else if (nest_.around[i] == kNoCall) {
         outermost_.push_back(i);
       } else if (called_by_bytecode(i)) {
-        add(regions_.calls[nest_.around[i]].node, {i, kNoNode});
+        nested_[nest_.around[i]].push_back(i);
       }
     }
-    std::erase_if(out_.pieces, [&](const Piecewise& p) { return p.calls.size() < 2 || (!has_stacks_ && !repeats(p)); });
-    if (!has_stacks_) find_by_ids();
+    std::erase_if(out_.pieces, [&](const Piecewise& p) { return p.calls.size() < 2; });
+    count_nested();
+    count_outermost();
     return std::move(out_);
   }
 
@@ -82,6 +87,7 @@ class Search {
     NodeId n = tree_.parent[regions_.calls[call].node.value];
     for (std::uint32_t climbed = 0; n != kNoNode && climbed < kMostClimbed; ++climbed, n = tree_.parent[n.value]) {
       if (n == region) return {n, is_over_the_limit(caller) ? kNoNode : caller};
+      if (tree_.event_class[n.value] == EventClass::op) break;  // autograd calls it, or another op of PyTorch's
       if (tree_.event_class[n.value] != EventClass::python_frame) continue;
       const auto frame = parse_frame_name(trace_.text(trace_.events.name(tree_.event[n.value])));
       if (!frame) continue;
@@ -91,11 +97,18 @@ class Search {
     return {kNoNode, kNoNode};
   }
 
-  // Dynamo looks such a frame up and finds nothing: that it reached the recompile limit has a finding of its own.
+  // Dynamo looks such a frame up right before it runs, and finds nothing: that it reached the recompile limit has a finding of
+  // its own.
   bool is_over_the_limit(NodeId frame) const {
     if (frame == kNoNode) return false;
     const auto after = std::ranges::lower_bound(eager_lookups_, frame.value);
-    return after != eager_lookups_.begin() && tree_.parent[*(after - 1)] == tree_.parent[frame.value];
+    if (after == eager_lookups_.begin()) return false;
+    const NodeId lookup{*(after - 1)}, caller = tree_.parent[frame.value];
+    if (tree_.parent[lookup.value] != caller) return false;
+    for (std::uint32_t n = lookup.value + 1; n < frame.value; ++n) {
+      if (tree_.parent[n] == caller && tree_.event_class[n] == EventClass::python_frame) return false;  // it was of that one
+    }
+    return true;
   }
 
   // And not from inside one of the ops of the frame around it.
@@ -104,52 +117,46 @@ class Search {
     return op == kNoNode || op <= regions_.calls[nest_.around[call]].node;
   }
 
-  // One frame is called again, as in a loop.
-  bool repeats(const Piecewise& piecewise) const {
-    std::set<FrameId> seen;
-    return std::ranges::any_of(piecewise.calls, [&](const Piecewise::Call& c) {
-      return id(c.call).known() && !seen.insert(frame_of(id(c.call))).second;
-    });
-  }
+  // ---- Without stacks ----
 
-  // ---- Outermost calls, without stacks ----
+  // One frame again and again within a call of another: a loop that was given up, or one over what is compiled by itself in a
+  // function that Dynamo is told to leave alone.
+  void count_nested() {
+    for (const auto& [whole, calls] : nested_) {
+      std::map<FrameId, std::int64_t> of_frame;
+      for (const std::uint32_t call : calls) ++of_frame[frame_of(id(call))];
+      for (const auto& [frame, count] : of_frame) out_.unsure += count > 1 ? count : 0;
+    }
+  }
 
   struct Callers {
     std::map<std::pair<std::size_t, std::size_t>, std::int64_t> calls;  // by thread and iteration
     bool outside = false;                                               // of all iterations
   };
 
-  void find_by_ids() {
-    const Iterations& iterations = scope_.model().iterations();
-    if (outermost_.empty() || is_guess(iterations.rule)) return;
-    std::set<FrameId> with_code, broken;
+  // One frame several times in each iteration, and the one that was tried right before it has no code: it may have been given
+  // up, or was not called in this recording.
+  void count_outermost() {
+    if (outermost_.empty() || is_guess(scope_.model().iterations().rule)) return;
+    std::set<FrameId> with_code;
     for (std::uint32_t i = 0; i < regions_.calls.size(); ++i) {
       if (regions_.calls[i].sort == CompiledSort::region && id(i).known()) with_code.insert(frame_of(id(i)));
-    }
-    for (std::uint32_t i = 0; i < regions_.calls.size(); ++i) {
-      if (nest_.resumed[i] && nest_.around[i] != kNoCall) broken.insert(frame_of(id(nest_.around[i])));
     }
     std::map<FrameId, Callers> frames;
     for (const std::uint32_t call : outermost_) {
       if (id(call).frame <= 0) continue;
-      const auto [at, inside] = place_of(call);
+      const NodeId node = regions_.calls[call].node;
+      const std::size_t thread = thread_of(tree_, node);
+      const auto iteration =
+          scope_.model().iterations().at(tree_.start_ns[node.value], trace_.forms.track(tree_.threads[thread].track).pid);
       Callers& of = frames[frame_of(id(call))];
-      ++of.calls[at];
-      of.outside = of.outside || !inside;
+      ++of.calls[{thread, iteration.value_or(0)}];
+      of.outside = of.outside || !iteration;
     }
     for (const auto& [frame, callers] : frames) {
       if (with_code.contains({frame.first, frame.second - 1}) || !is_steady(callers)) continue;
-      if (broken.contains(frame)) return add_spans(frame);
       for (const auto& [at, count] : callers.calls) out_.unsure += count;
     }
-  }
-
-  std::pair<std::pair<std::size_t, std::size_t>, bool> place_of(std::uint32_t call) const {
-    const NodeId node = regions_.calls[call].node;
-    const std::size_t thread = thread_of(tree_, node);
-    const auto at =
-        scope_.model().iterations().at(tree_.start_ns[node.value], trace_.forms.track(tree_.threads[thread].track).pid);
-    return {{thread, at.value_or(0)}, at.has_value()};
   }
 
   // As often in each iteration, and more than once.
@@ -159,35 +166,16 @@ class Search {
            std::ranges::all_of(callers.calls, [&](const auto& c) { return c.second == count; });
   }
 
-  // From the first call of the frame in an iteration to the last: what is called between is called by the same.
-  void add_spans(FrameId frame) {
-    std::map<std::pair<std::size_t, std::size_t>, std::vector<std::uint32_t>> calls;
-    for (const std::uint32_t call : outermost_) {
-      if (const auto [at, inside] = place_of(call); inside) calls[at].push_back(call);
-    }
-    for (auto& [at, list] : calls) {
-      const auto is_one = [&](std::uint32_t call) { return frame_of(id(call)) == frame; };
-      const auto first = std::ranges::find_if(list, is_one);
-      if (first == list.end()) continue;
-      auto last = list.end();
-      while (!is_one(*(last - 1))) --last;
-      if (last - first < 2) continue;
-      Piecewise& piecewise = out_.pieces.emplace_back();
-      std::transform(first, last, std::back_inserter(piecewise.calls),
-                     [](std::uint32_t c) { return Piecewise::Call{c, kNoNode}; });
-    }
-    std::ranges::sort(out_.pieces, {}, [](const Piecewise& p) { return p.calls.front().call; });
-  }
-
   const Scope& scope_;
   const RegionNest& nest_;
   const Trace& trace_;
   const CallTree& tree_;
   const CompiledRegions& regions_;
   bool has_stacks_;
-  std::vector<std::uint32_t> eager_lookups_;  // nodes of lookups that found no code
-  std::vector<std::uint32_t> outermost_;
-  std::unordered_map<std::uint32_t, std::size_t> of_whole_;  // by node: index into out_.pieces
+  std::vector<std::uint32_t> eager_lookups_;                    // nodes of lookups that found no code
+  std::vector<std::uint32_t> outermost_;                        // without stacks
+  std::map<std::uint32_t, std::vector<std::uint32_t>> nested_;  // likewise, by the call around them
+  std::unordered_map<std::uint32_t, std::size_t> of_whole_;     // by node: index into out_.pieces
   EagerFrames out_;
 };
 

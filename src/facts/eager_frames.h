@@ -2,9 +2,9 @@
 // loop, a `with` or a `try`), the whole function runs eager, and what it calls is compiled call by call. From one such call to
 // the next, compiled code is left and entered again, as at a graph break, but no function is resumed.
 //
-// With stacks, such a frame is a Python frame above compiled calls and below what asked for it to be compiled. Without, its
-// calls tell: several of one frame inside another compiled frame; or several in each iteration, of a frame that has breaks of
-// its own, while the frame that was tried right before it has no code.
+// Such a frame is a Python frame above compiled calls and below what asked for it to be compiled. Without stacks it cannot be
+// told from a function that was not called in the recording, or one that Dynamo is told to leave alone: then it is said that
+// there may be one.
 #pragma once
 
 #include <cstdint>
@@ -24,14 +24,14 @@ struct RegionNest {
 struct Piecewise {
   struct Call {
     std::uint32_t call = 0;  // of a region
-    NodeId caller;           // the Python frame; kNoNode without stacks
+    NodeId caller;           // the Python frame
   };
   std::vector<Call> calls;
 };
 
 struct EagerFrames {
   std::vector<Piecewise> pieces;  // in order of their first compiled call
-  std::int64_t unsure = 0;        // compiled calls of what may be such a frame, by ids alone
+  std::int64_t unsure = 0;        // compiled calls of what may be such a frame, without stacks
 };
 
 // Of what starts in the scope.

@@ -90,9 +90,8 @@ Report report_breaks(const Breaks& breaks) {
   if (breaks.maybe_given_up > 0) {
     report.diagnostics.push_back(
         {"maybe_given_up", breaks.maybe_given_up,
-         "a compiled function is called several times an iteration, and what Dynamo tried right before "
-         "it has no code: if a break in its loop made Dynamo give the caller up, that runs eager; record "
-         "with_stack=True to know"});
+         "a compiled function is called again and again, maybe by one that Dynamo gave up (a break in its "
+         "loop) and that runs eager: record with_stack=True to know"});
   }
   return report;
 }

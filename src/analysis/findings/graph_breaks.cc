@@ -41,7 +41,7 @@ std::string list(const Facts& facts, const std::vector<GraphBreak>& breaks) {
 constexpr std::int64_t kMostEntryNs = 150'000;
 constexpr std::string_view kGivenUpFirst =
     "begin with what breaks inside a loop, with or try: Dynamo then runs the whole function eager, and compiles what it calls "
-    "piece by piece; ";
+    "piece by piece (so does module.compile() of a container, torch.compile(module) does not); ";
 // What is fused across comes on top, and what the recorder takes of such code varies.
 constexpr double kDoubt = 0.6;
 

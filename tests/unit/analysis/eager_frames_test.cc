@@ -73,8 +73,9 @@ TEST(EagerFrames, NotALoopOverWhatIsCompiledOneByOne) {
   EXPECT_EQ(breaks_of(decorated).occurrences(), 0);
 }
 
-// In the middle of a compiled function: its break resumes behind the loop, which runs eager.
-TEST(EagerFrames, ALoopThatDynamoGaveUpInsideACompiledFunction) {
+// In the middle of a compiled function: its break resumes behind the loop, which runs eager. Without stacks a function that
+// Dynamo is told to leave alone, and that calls compiled ones, looks the same.
+TEST(EagerFrames, ALoopInsideACompiledFunction) {
   const auto calls = [](bool stacks) {
     return join({
         region("0/0", 0, 400),
@@ -90,43 +91,71 @@ TEST(EagerFrames, ALoopThatDynamoGaveUpInsideACompiledFunction) {
         graph_call("last", 330, 20),
     });
   };
-  for (const bool stacks : {true, false}) {
-    const Breaks breaks = breaks_of(load_events(calls(stacks)));
-    EXPECT_EQ(lines(breaks), (Lines{"2<-1 1", "3<0 1"})) << stacks;
-    EXPECT_TRUE(breaks.given_up.empty()) << "inside of a call that is looked at whole";
-  }
+  const Breaks stacks = breaks_of(load_events(calls(true)));
+  EXPECT_EQ(lines(stacks), (Lines{"2<-1 1", "3<0 1"}));
+  EXPECT_TRUE(stacks.given_up.empty()) << "inside of a call that is looked at whole";
+  const Breaks bare = breaks_of(load_events(calls(false)));
+  EXPECT_EQ(lines(bare), Lines{"3<0 1"});
+  EXPECT_EQ(bare.maybe_given_up, 2);
   // The last call of a loop is no function that goes on, though nothing of its caller follows it.
-  const Breaks bare = breaks_of(load_events(join({region("0/0", 0, 400), region("1/0", 30, 40), graph_call("a", 40, 20),
+  const Breaks last = breaks_of(load_events(join({region("0/0", 0, 400), region("1/0", 30, 40), graph_call("a", 40, 20),
                                                   region("1/0", 110, 40), graph_call("a", 120, 20)})));
-  EXPECT_EQ(lines(bare), Lines{"1<-1 1"});
+  EXPECT_EQ(last.occurrences(), 0);
+  EXPECT_EQ(last.maybe_given_up, 2);
 }
 
-// Without stacks, by ids: frame 0 was tried first and has no code; the one after it is called twice in each iteration.
-TEST(EagerFrames, WhatWasTriedBeforeALoopAndHasNoCode) {
-  const auto program = [](std::string_view layer, bool broken) {
+// Without stacks: frame 0 has no code here, and the one after it is called twice in each iteration. It may have been given up,
+// or be what reads the prompt, before the recording began.
+TEST(EagerFrames, WithoutStacksAreNotCertain) {
+  const auto program = [](std::string_view layer) {
     std::string text;
     for (int i = 0; i < 3; ++i) {
       const int at = i * 1'000;
       const std::string step = "ProfilerStep#" + std::to_string(i);
       text = join({text, event({.name = step, .ts = at, .dur = 900, .cat = "user_annotation"})});
       for (const int call : {at + 100, at + 500}) {
-        text = join({text, region(layer, call, 200), graph_call("a", call + 10, 20)});
-        if (broken) text = join({text, lookup(call + 40), region("2/0", call + 50, 100), graph_call("b", call + 60, 20)});
+        text = join({text, region(layer, call, 200), graph_call("a", call + 10, 20), lookup(call + 40),
+                     region("2/0", call + 50, 100), graph_call("b", call + 60, 20)});
       }
     }
     return breaks_of(load_events(text));
   };
-  const Breaks broken = program("1/0", true);
-  EXPECT_EQ(lines(broken), (Lines{"1<-1 3", "2<1 6"}));
-  EXPECT_EQ(broken.given_up.size(), 3U);
-  EXPECT_EQ(broken.breaks[0].occurrences + broken.breaks[1].occurrences, 9);
-  // Without a break in what is called, it may be any loop: that is said, not claimed.
-  const Breaks unsure = program("1/0", false);
-  EXPECT_EQ(unsure.occurrences(), 0);
+  const Breaks unsure = program("1/0");
+  EXPECT_EQ(lines(unsure), Lines{"2<1 6"});
   EXPECT_EQ(unsure.maybe_given_up, 6);
-  // What is compiled first was asked for.
-  EXPECT_EQ(lines(program("0/0", true)), Lines{"2<0 6"});
-  EXPECT_EQ(program("0/0", false).maybe_given_up, 0);
+  EXPECT_EQ(program("0/0").maybe_given_up, 0) << "what is compiled first was asked for";
+}
+
+// Hooks that autograd calls, and what a library's file named alike is not.
+TEST(EagerFrames, AreNotCalledByAutograd) {
+  const auto called = [](const std::string& around, std::string_view caller) {
+    return load_events(join({wrapper(0, 300), around, python(caller, 2, 296), region("1/0", 10, 50), graph_call("a", 20, 30),
+                             region("1/0", 110, 50), graph_call("a", 120, 30)}));
+  };
+  EXPECT_EQ(breaks_of(called("", "my_functools.py(12): forward")).occurrences(), 1);
+  EXPECT_EQ(breaks_of(called("", "/usr/lib/python3.11/functools.py(12): wrapper")).occurrences(), 0);
+  const std::string engine = event({.name = "autograd::engine::evaluate_function: MyBackward", .ts = 3, .dur = 290});
+  EXPECT_EQ(breaks_of(load_events(join({wrapper(0, 300), python("model.py(12): step", 2, 296), engine, region("1/0", 10, 50),
+                                        graph_call("a", 20, 30), region("1/0", 110, 50), graph_call("a", 120, 30)})))
+                .occurrences(),
+            0);
+}
+
+// A function over the recompile limit before the loop is another one.
+TEST(EagerFrames, AreTheirOwnBesideOneOverTheLimit) {
+  const LoadedTrace t = load_events(join({
+      wrapper(0, 300),
+      lookup(1),
+      python("model.py(3): scaled", 4, 4),
+      python("model.py(12): forward", 9, 280),
+      lookup(11),
+      region("1/0", 14, 50),
+      graph_call("a", 20, 30),
+      lookup(107),
+      region("1/0", 110, 50),
+      graph_call("a", 120, 30),
+  }));
+  EXPECT_EQ(lines(breaks_of(t)), Lines{"1<-1 1"});
 }
 
 // From its first compiled call to its last: what the finding looks at as one.
@@ -158,9 +187,10 @@ TEST(EagerFrames, OfRecordedLoopsOverLayers) {
   const Breaks loop = breaks_in("given_up_loop");
   EXPECT_EQ(lines(loop), Lines{"1<-1 6"});
   EXPECT_EQ(loop.breaks.at(0).reason,
-            "torch._dynamo.graph_break(); Dynamo runs the function around it eager: a break in a loop, with or try");
+            "torch._dynamo.graph_break(); the function runs eager, what it calls is compiled piece by piece");
   EXPECT_NE(loop.breaks.at(0).location.find("(forward)"), std::string::npos);
-  EXPECT_EQ(lines(breaks_in("given_up_layers")), (Lines{"1<-1 6", "2<1 9"}));
+  EXPECT_EQ(lines(breaks_in("given_up_layers")), Lines{"2<1 9"});
+  EXPECT_EQ(breaks_in("given_up_layers").maybe_given_up, 9);
   EXPECT_EQ(lines(breaks_in("compiled_layers")), Lines{"1<0 9"});
 }
 
