@@ -10,6 +10,7 @@
 #include <optional>
 #include <vector>
 
+#include "model/call_tree.h"
 #include "trace/tables.h"
 #include "trace/trace.h"
 

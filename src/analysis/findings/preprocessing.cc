@@ -14,6 +14,7 @@
 #include "analysis/findings/catalog.h"
 #include "analysis/findings/host_gone.h"
 #include "base/saturating.h"
+#include "base/units.h"
 #include "facts/break_costs.h"
 
 namespace ridge {

@@ -6,6 +6,9 @@
 #include <cmath>
 #include <system_error>
 
+#include <fmt/format.h>
+
+#include "base/units.h"
 #include "facts/break_costs.h"
 #include "model/idle.h"
 
