@@ -16,6 +16,8 @@ namespace {
 
 constexpr std::uint32_t kMostClimbed = 256;  // slices from a compiled call up to what asked for compilation
 
+constexpr std::uint32_t kMostBetween = 16;  // slices from a lookup to the frame that it was for
+
 using FrameId = std::pair<std::int32_t, std::int32_t>;  // autograd, frame
 FrameId frame_of(const CompileId& id) { return {id.autograd, id.frame}; }
 
@@ -105,7 +107,11 @@ class Search {
     if (after == eager_lookups_.begin()) return false;
     const NodeId lookup{*(after - 1)}, caller = tree_.parent[frame.value];
     if (tree_.parent[lookup.value] != caller) return false;
-    for (std::uint32_t n = lookup.value + 1; n < frame.value; ++n) {
+    const auto starts = tree_.start_ns.begin();
+    const auto behind = std::lower_bound(starts + lookup.value + 1, starts + frame.value, tree_.end_ns[lookup.value]);
+    const auto first = static_cast<std::uint32_t>(behind - starts);
+    if (frame.value - first > kMostBetween) return false;
+    for (std::uint32_t n = first; n < frame.value; ++n) {
       if (tree_.parent[n] == caller && tree_.event_class[n] == EventClass::python_frame) return false;  // it was of that one
     }
     return true;
@@ -124,7 +130,9 @@ class Search {
   void count_nested() {
     for (const auto& [whole, calls] : nested_) {
       std::map<FrameId, std::int64_t> of_frame;
-      for (const std::uint32_t call : calls) ++of_frame[frame_of(id(call))];
+      for (const std::uint32_t call : calls) {
+        if (id(call).known()) ++of_frame[frame_of(id(call))];
+      }
       for (const auto& [frame, count] : of_frame) out_.unsure += count > 1 ? count : 0;
     }
   }

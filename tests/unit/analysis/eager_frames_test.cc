@@ -33,7 +33,10 @@ TEST(EagerFrames, ALoopThatDynamoGaveUp) {
   EXPECT_NE(breaks.breaks[0].reason.find("eager"), std::string::npos);
   EXPECT_EQ(breaks.breaks[0].cpu_ns, 140'000);  // twice from the end of a graph, at 50, to the next, at 120
   EXPECT_EQ(breaks.breaks[0].gpu_idle_ns, 140'000);
-  EXPECT_EQ(breaks.given_up.size(), 1U);
+  // What the finding looks at as one: from the first compiled call to the end of the last.
+  ASSERT_EQ(breaks.given_up.size(), 1U);
+  EXPECT_EQ(t.model->tree().start_ns[breaks.given_up[0].first.value], 10'000);
+  EXPECT_EQ(breaks.given_up[0].end_ns, 260'000);
 }
 
 TEST(EagerFrames, NotALoopOverWhatIsCompiledOneByOne) {
@@ -141,6 +144,13 @@ TEST(EagerFrames, AreNotCalledByAutograd) {
             0);
 }
 
+// Nor can calls without ids be told to be of one function.
+TEST(EagerFrames, WithoutIdsAreNotGuessed) {
+  const auto bare = [](int ts, int dur) { return event({.name = "Torch-Compiled Region", .ts = ts, .dur = dur}); };
+  const Breaks breaks = breaks_of(load_events(join({bare(0, 300), bare(10, 20), bare(50, 20), graph_call("own", 100, 20)})));
+  EXPECT_EQ(breaks.maybe_given_up, 0);
+}
+
 // A function over the recompile limit before the loop is another one.
 TEST(EagerFrames, AreTheirOwnBesideOneOverTheLimit) {
   const LoadedTrace t = load_events(join({
@@ -156,24 +166,6 @@ TEST(EagerFrames, AreTheirOwnBesideOneOverTheLimit) {
       graph_call("a", 120, 30),
   }));
   EXPECT_EQ(lines(breaks_of(t)), Lines{"1<-1 1"});
-}
-
-// From its first compiled call to its last: what the finding looks at as one.
-TEST(EagerFrames, AGivenUpLoopIsOneStretch) {
-  const LoadedTrace t = load_events(join({
-      wrapper(0, 300),
-      python("model.py(12): forward", 1, 298),
-      region("1/0", 10, 50),
-      graph_call("a", 20, 30),
-      launch(1, 30, 5, "k", 36, 5),
-      region("1/0", 110, 50),
-      graph_call("a", 120, 30),
-      launch(2, 130, 5, "k", 136, 5),
-  }));
-  const Breaks breaks = breaks_of(t);
-  ASSERT_EQ(breaks.given_up.size(), 1U);
-  EXPECT_EQ(t.model->tree().start_ns[breaks.given_up[0].first.value], 10'000);
-  EXPECT_EQ(breaks.given_up[0].end_ns, 160'000);
 }
 
 // Three layers called in a loop, three steps: the loop breaks, with stacks; each layer breaks, without; each is compiled by
